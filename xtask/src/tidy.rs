@@ -1,6 +1,6 @@
 //! Checks what neither rustc nor clippy knows about this repository.
 //!
-//! Invariant: a check is a function of the [`Tree`] alone. Adding one takes a file in `tidy/` and a line in [`CHECKS`].
+//! Invariant: a check is a function of the [`Tree`] alone, which also knows the history. Adding one takes a file in `tidy/` and a line in [`CHECKS`].
 
 use std::fmt;
 
@@ -9,6 +9,7 @@ mod commands;
 mod crate_tables;
 mod dependency_reasons;
 mod directions;
+mod figures;
 mod file_size;
 mod forbidden_text;
 mod gate_steps;
@@ -51,6 +52,7 @@ const CHECKS: &[Check] = &[
     commands::check,
     missing::check,
     readme::check,
+    figures::check,
 ];
 
 /// Runs every check over the tree.

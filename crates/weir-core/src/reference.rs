@@ -30,9 +30,15 @@ impl Reference {
 
     /// Parses a reference, with or without its brackets.
     pub fn parse(text: &str) -> Result<Self, NotAReference> {
-        let bare = text.trim().trim_start_matches('[').trim_end_matches(']');
-        let bare = bare.strip_prefix("ctx:").unwrap_or(bare);
-        Self::from_bare(bare).ok_or_else(|| NotAReference(text.trim().chars().take(40).collect()))
+        Self::from_bare(bare(text)).ok_or_else(|| NotAReference(text.trim().chars().take(40).collect()))
+    }
+
+    /// Returns the first characters of a reference as they are stored, if the text can be the beginning of one.
+    pub fn beginning(text: &str) -> Option<String> {
+        let bare = bare(text);
+        let characters: Option<Vec<u8>> = bare.bytes().map(character).collect();
+        let beginning = characters.and_then(|characters| String::from_utf8(characters).ok());
+        beginning.filter(|text| (1..=LENGTH).contains(&text.len()))
     }
 
     /// Returns every reference written with its brackets in `text`, in order and without repeats.
@@ -59,14 +65,24 @@ impl Reference {
         let bytes: [u8; LENGTH] = bare.as_bytes().try_into().ok()?;
         let mut text = [0; LENGTH];
         for (into, byte) in text.iter_mut().zip(bytes) {
-            *into = match byte.to_ascii_lowercase() {
-                b'o' => b'0',
-                b'i' | b'l' => b'1',
-                other if ALPHABET.contains(&other) => other,
-                _ => return None,
-            };
+            *into = character(byte)?;
         }
         Some(Self(text))
+    }
+}
+
+/// Returns a reference without its brackets.
+fn bare(text: &str) -> &str {
+    let bare = text.trim().trim_start_matches('[').trim_end_matches(']');
+    bare.strip_prefix("ctx:").unwrap_or(bare)
+}
+
+/// Returns a character of the alphabet, also for one that is confused with it.
+fn character(byte: u8) -> Option<u8> {
+    match byte.to_ascii_lowercase() {
+        b'o' => Some(b'0'),
+        b'i' | b'l' => Some(b'1'),
+        other => ALPHABET.contains(&other).then_some(other),
     }
 }
 
@@ -86,6 +102,21 @@ impl fmt::Debug for Reference {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_beginning_is_read_like_a_reference() {
+        for (text, expected) in [
+            ("3w6n", Some("3w6n")),
+            ("[ctx:K7F", Some("k7f")),
+            ("foo", Some("f00")),
+            ("k7f2m9q4xz", Some("k7f2m9q4xz")),
+            ("", None),
+            ("not one", None),
+            ("k7f2m9q4xz0", None),
+        ] {
+            assert_eq!(Reference::beginning(text).as_deref(), expected, "{text}");
+        }
+    }
 
     #[test]
     fn brackets_capitals_and_confusable_letters_are_forgiven() {

@@ -81,7 +81,8 @@ impl Outline {
     }
 
     fn head(&self) -> String {
-        let mut head = format!("{}, {} lines", self.language, self.lines);
+        let lines = if self.lines == 1 { "line" } else { "lines" };
+        let mut head = format!("{}, {} {lines}", self.language, self.lines);
         if self.broken > 0 {
             head.push_str(", does not parse as a whole: what could be read follows");
         }

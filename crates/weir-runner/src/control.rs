@@ -48,9 +48,14 @@ pub(crate) struct RunEnd {
     pub(crate) cpu_micros: u64,
 }
 
-/// Sends the spec.
-pub(crate) fn send_spec(mut socket: &UnixStream, spec: &[u8]) -> io::Result<()> {
+/// Sends the spec, together with the standard input of the run if it has one.
+pub(crate) fn send_spec(mut socket: &UnixStream, spec: &[u8], input: Option<BorrowedFd<'_>>) -> io::Result<()> {
     let length = (spec.len() as u64).to_le_bytes();
+    if let Some(input) = input {
+        let sent = send_with(socket, &length, &[input])?;
+        socket.write_all(&length[sent..])?;
+        return socket.write_all(spec);
+    }
     if spec.len() < 4096 {
         return socket.write_all(&[&length, spec].concat());
     }
@@ -58,13 +63,31 @@ pub(crate) fn send_spec(mut socket: &UnixStream, spec: &[u8]) -> io::Result<()> 
     socket.write_all(spec)
 }
 
-/// Receives the spec.
-pub(crate) fn receive_spec(mut socket: &UnixStream) -> io::Result<Vec<u8>> {
+/// Receives the spec, and the standard input of the run if it has one.
+pub(crate) fn receive_spec(mut socket: &UnixStream) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
     let mut length = [0; 8];
-    socket.read_exact(&mut length)?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut receive = || recvmsg(socket, &mut [IoSliceMut::new(&mut length)], &mut ancillary, RecvFlags::CMSG_CLOEXEC);
+    let received = rustix::io::retry_on_intr(&mut receive)?.bytes;
+    let input = ancillary.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
+    socket.read_exact(&mut length[received..])?;
     let mut spec = vec![0; u64::from_le_bytes(length) as usize];
     socket.read_exact(&mut spec)?;
-    Ok(spec)
+    Ok((spec, input))
+}
+
+/// Sends bytes together with descriptors. Returns how many bytes were sent.
+fn send_with(socket: &UnixStream, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() {
+        ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+    }
+    Ok(sendmsg(socket, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL)?)
 }
 
 /// Sends a message, together with `descriptors`.
@@ -88,12 +111,7 @@ pub(crate) fn send(socket: &UnixStream, message: &Message, descriptors: &[Borrow
     }
     let length = (out.0.len() as u64).to_le_bytes();
     let frame = [&length, out.0.as_slice()].concat();
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
-    let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    if !descriptors.is_empty() {
-        ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
-    }
-    let sent = sendmsg(socket, &[IoSlice::new(&frame)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    let sent = send_with(socket, &frame, descriptors)?;
     (&*socket).write_all(&frame[sent..])
 }
 

@@ -23,6 +23,9 @@ pub use stop::Stopper;
 /// A listener inside a sandbox: there is none.
 pub enum Listener {}
 
+/// The standard input of a run: it is always empty.
+pub enum Input {}
+
 /// Executes a run if this system has a sandbox for it.
 pub fn run(
     run: Run<'_>,

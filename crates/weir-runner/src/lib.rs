@@ -58,14 +58,14 @@ pub use spec::{Caps, Level, Listeners, Network, Run, Spec, Streams};
 
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{
-    Confined, Fences, HelperReaper, Listener, Ready, Stopper, Supervisor, helper_main, landlock_version, leave_session,
-    run, serve,
+    Confined, Fences, HelperReaper, Input, Listener, Ready, Stopper, Supervisor, helper_main, landlock_version,
+    leave_session, run, serve,
 };
 #[cfg(target_os = "linux")]
 pub use {
     confined::{Confined, Fences, serve},
     helper::{HelperReaper, Ready, Supervisor, leave_session},
-    run::{Listener, run},
+    run::{Input, Listener, run},
     sandbox::{helper_main, landlock_version},
     stop::Stopper,
 };

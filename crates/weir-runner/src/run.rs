@@ -3,7 +3,7 @@
 //! Invariant: when [`run`] returns, no process that the run started is alive; the helper may exit a moment later.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
 use weir_core::run::Stream;
@@ -16,6 +16,9 @@ use crate::{Level, Outcome, Problem, Run, RunError};
 
 /// A listener inside the sandbox.
 pub type Listener = OwnedFd;
+
+/// The standard input of a run.
+pub type Input = OwnedFd;
 
 /// Executes a run, waits for it to end, and passes its output to `sink` as it arrives.
 ///
@@ -34,7 +37,8 @@ pub fn run(
     let farewell = HelperReaper::new(helper);
     let run = &run;
     // Ignore the error: a helper that has already given up reports why, which is more useful than a closed socket.
-    let _ = send_spec(&control, &run.spec.encode(filter::bytes(run.spec.level, run.spec.network)));
+    let spec = run.spec.encode(filter::bytes(run.spec.level, run.spec.network));
+    let _ = send_spec(&control, &spec, run.input.map(AsFd::as_fd));
     let mut watch = Watch::new(control, pipes, started + run.timeout);
     let watched = watch.until_over(run, sink);
     // Closing the socket ends the run, however the watch ended.

@@ -108,7 +108,7 @@ pub struct Found {
 
 /// No suitable runtime for a language is installed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no runtime for {language} found{}; to install one: {}", unfit_text(.unfit), .install.join(", or "))]
+#[error("no runtime for {language} found{}", unfit_text(.unfit))]
 pub struct Missing {
     /// The name of the language.
     pub language: &'static str,

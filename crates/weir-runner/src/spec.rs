@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Listener, Ready, Stopper};
+use crate::{Input, Listener, Ready, Stopper};
 
 /// The strength of a run's sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,6 +144,9 @@ pub struct Run<'a> {
     pub most_output: u64,
     /// How the output is captured.
     pub streams: Streams,
+    /// The standard input. Without one it is empty. The run can do with it what the descriptor allows, so it must not be
+    /// a folder, which would lead out of the sandbox, nor open for writing. Only Linux connects it.
+    pub input: Option<&'a Input>,
     /// Signals the run to stop.
     pub stopper: &'a Stopper,
     /// A helper that was started ahead of time, if there is one.

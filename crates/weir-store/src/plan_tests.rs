@@ -234,6 +234,7 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
     let last = last.unwrap();
     keep_a_written_run(&mut store, &scope, now);
     assert!(matches!(store.get(&scope, last, now.plus_days(1)).unwrap(), Found::Here(_)));
+    assert_eq!(store.beginning_with(&scope, &last.as_str()[..9], 2).unwrap()[0].0, last);
     assert!(store.text(&scope, last).unwrap().unwrap().all().unwrap().starts_with(b"parseHttp"));
     for text in ["pool \"see ctx\"", "arseHtt", "検索 p*"] {
         store.search(&scope, &Query::new(text, 5)).unwrap();

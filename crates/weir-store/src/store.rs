@@ -229,6 +229,12 @@ impl Store {
         Ok(gone.map_or(Found::Never, Found::Gone))
     }
 
+    /// Returns at most this many references that begin with these characters, with the titles of their entries.
+    pub fn beginning_with(&self, scope: &Scope, beginning: &str, limit: usize) -> Result<Vec<(Reference, String)>> {
+        let scope_ids = self.scope_ids(scope)?;
+        self.log.read(|c| entries::beginning_with(c, scope_ids, beginning, limit))
+    }
+
     /// Opens the text of an entry for reading.
     pub fn text(&self, scope: &Scope, reference: Reference) -> Result<Option<BlobReader>> {
         let scope_ids = self.scope_ids(scope)?;

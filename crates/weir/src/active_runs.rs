@@ -21,9 +21,16 @@ pub(crate) struct ActiveRuns {
 }
 
 impl ActiveRuns {
+    /// Stops all runs. Returns whether there are any.
+    pub(crate) fn stop_all(&self) -> bool {
+        let stoppers = lock(&self.stoppers);
+        stoppers.iter().for_each(|(_, stopper)| stopper.stop());
+        !stoppers.is_empty()
+    }
+
     /// Stops all runs, and waits up to `patience` for the threads that store their output.
     pub(crate) async fn end_all(&self, patience: Duration) {
-        lock(&self.stoppers).iter().for_each(|(_, stopper)| stopper.stop());
+        self.stop_all();
         let deadline = tokio::time::Instant::now() + patience;
         while !lock(&self.stoppers).is_empty() && tokio::time::Instant::now() < deadline {
             tokio::time::sleep(Duration::from_millis(2)).await;

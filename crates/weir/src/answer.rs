@@ -3,6 +3,8 @@
 //! Invariants: a text never exceeds its budget, by token count; recalled text is enclosed in a fence that it cannot
 //! close itself; an answer says what it leaves out.
 
+use std::time::Duration;
+
 use serde_json::Value;
 pub(crate) use weir_core::wording::{counted, fence, one_line, size};
 use weir_core::{Entry, EntryKind, Origin, Reference};
@@ -20,6 +22,14 @@ impl Budget {
     const MIN_TOKENS: usize = 120;
     /// The largest budget. For longer texts, the caller reads on with another call.
     const MAX_TOKENS: usize = 20_000;
+
+    /// The budget of a person, who is given everything that a terminal can take.
+    const PERSON_TOKENS: usize = 2_000_000;
+
+    /// Returns the budget of a person.
+    pub(crate) fn for_person() -> Self {
+        Self(Self::PERSON_TOKENS)
+    }
 
     /// Returns a budget of this many tokens, clamped to the allowed range.
     pub(crate) fn new(tokens: u32) -> Self {
@@ -40,8 +50,8 @@ pub(crate) struct Answer<D = Value> {
     pub data: D,
     /// Whether the operation found what was asked for. Decides the exit code.
     pub found: bool,
-    /// A text to be written unchanged, if the caller asked for it.
-    pub raw: Option<BlobReader>,
+    /// A text that is too large for a budget, if the caller asked for all of it.
+    pub unbounded: Option<Unbounded>,
     /// The exit code of the program that was run. The command exits with the same code.
     pub exit_code: Option<u8>,
     /// What the programs printed that were run, for the meter.
@@ -65,10 +75,18 @@ impl PrintedOutput {
     pub(crate) const MAX_BEGINNING_BYTES: usize = 64 << 10;
 }
 
+/// A text that may be larger than memory.
+pub(crate) enum Unbounded {
+    /// All bytes, unchanged.
+    Bytes(BlobReader),
+    /// All lines, as a terminal would show them, below the text of the answer.
+    Lines(BlobReader),
+}
+
 impl<D> Answer<D> {
     /// Returns an answer that found what was asked for.
     pub(crate) fn new(text: String, data: D) -> Self {
-        Self { text, data, found: true, raw: None, exit_code: None, printed: Vec::new() }
+        Self { text, data, found: true, unbounded: None, exit_code: None, printed: Vec::new() }
     }
 
     /// Returns an answer that found nothing.
@@ -78,8 +96,8 @@ impl<D> Answer<D> {
 
     /// Returns the same answer with other data.
     pub(crate) fn map<E>(self, data: impl FnOnce(D) -> E) -> Answer<E> {
-        let Self { text, data: before, found, raw, exit_code, printed } = self;
-        Answer { text, data: data(before), found, raw, exit_code, printed }
+        let Self { text, data: before, found, unbounded, exit_code, printed } = self;
+        Answer { text, data: data(before), found, unbounded, exit_code, printed }
     }
 }
 
@@ -88,6 +106,17 @@ impl<D: serde::Serialize> Answer<D> {
     pub(crate) fn erased(self) -> Result<Answer, CommandError> {
         let data = serde_json::to_value(&self.data).map_err(|error| CommandError::broken(&error.to_string()))?;
         Ok(self.map(|_| data))
+    }
+}
+
+/// Describes how long something took, for people: in seconds, or in minutes and seconds.
+pub(crate) fn duration(took: Duration) -> String {
+    let seconds = took.as_secs();
+    match seconds {
+        0..10 => format!("{:.2} s", took.as_secs_f64()),
+        10..60 => format!("{:.1} s", took.as_secs_f64()),
+        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
     }
 }
 
@@ -167,6 +196,15 @@ pub(crate) fn fit_items(
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn people_read_durations_in_seconds_and_minutes() {
+        for (millis, expected) in
+            [(4, "0.00 s"), (5_825, "5.83 s"), (12_340, "12.3 s"), (125_000, "2 min 5 s"), (7_260_000, "2 h 1 min")]
+        {
+            assert_eq!(duration(Duration::from_millis(millis)), expected);
+        }
+    }
 
     proptest! {
         #[test]

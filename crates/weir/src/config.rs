@@ -3,6 +3,7 @@
 //! The file belongs to the user. Projects have none, because a project that could loosen its own sandbox would
 //! effectively have no sandbox.
 
+mod hint;
 mod hold;
 mod team;
 
@@ -254,12 +255,24 @@ struct RawRetention {
 
 /// Reads the configuration file. A missing file means the defaults.
 pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
-    let text = match foreign::read_user_file(path, foreign::MAX_SETTINGS_BYTES) {
-        Ok(bytes) => String::from_utf8(bytes).map_err(|_| unusable(path, "it is not UTF-8"))?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(unusable(path, &error.to_string())),
-    };
-    let raw: RawConfig = toml::from_str(&text).map_err(|error| unusable(path, error.to_string().trim_end()))?;
+    parse(&text(path)?, path)
+}
+
+/// Returns the text of the configuration file. That of a missing one is empty.
+pub(crate) fn text(path: &Path) -> Result<String, CommandError> {
+    match foreign::read_user_file(path, foreign::MAX_SETTINGS_BYTES) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| unusable(path, "it is not UTF-8")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(unusable(path, &error.to_string())),
+    }
+}
+
+/// Parses the text of a configuration file. `path` is for errors.
+pub(crate) fn parse(text: &str, path: &Path) -> Result<Config, CommandError> {
+    let raw: RawConfig = toml::from_str(text).map_err(|error| {
+        let full = unusable(path, error.to_string().trim_end());
+        hint::meant(error.message()).into_iter().fold(full, CommandError::hint)
+    })?;
     let megabytes = |mb: u64| mb.saturating_mul(1 << 20);
     let default = Limits::default();
     Ok(Config {
@@ -341,5 +354,5 @@ fn embedding_model(raw: RawSearch) -> Result<EmbeddingModel, String> {
 
 fn unusable(path: &Path, detail: &str) -> CommandError {
     CommandError::new(ErrorKind::Config, format!("cannot use {}: {detail}", path.display()))
-        .hint("docs/configuration.md names every setting; remove the file for the defaults")
+        .hint("`weir config show` lists every setting; `weir config edit` opens the file")
 }

@@ -16,7 +16,7 @@ use crate::active_runs::ActiveRuns;
 use crate::config::Config;
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, ErrorKind};
-use crate::face::Face;
+use crate::face::{Face, Reader};
 use crate::git::Head;
 use crate::project::Project;
 pub(crate) use knowledge::{Knowledge, LockedStores, strays};
@@ -37,10 +37,18 @@ pub(crate) struct Context {
 impl Context {
     /// Returns the context of a call made in this environment.
     pub(crate) fn new(env: &Env, face: Face) -> Result<Self, CommandError> {
-        let machine = Machine::new(env)?;
-        let session = env.session.clone().map(|key| SessionKey { client: "shell".to_owned(), key });
+        Machine::new(env).map(|machine| Self::on(machine, face))
+    }
+
+    /// Like [`Self::new`], but goes on with the defaults if the configuration cannot be used.
+    pub(crate) fn despite_config(env: &Env, face: Face) -> Result<Self, CommandError> {
+        Machine::despite_config(env).map(|machine| Self::on(machine, face))
+    }
+
+    fn on(machine: Machine, face: Face) -> Self {
+        let session = machine.env.session.clone().map(|key| SessionKey { client: "shell".to_owned(), key });
         let knowledge = Knowledge::of_project(&machine);
-        Ok(Self { session: Session::new(face, session), machine: Arc::new(machine), knowledge })
+        Self { session: Session::new(face, session), machine: Arc::new(machine), knowledge }
     }
 
     /// Returns the same caller's context in another project, to look through it.
@@ -63,6 +71,16 @@ impl Context {
     /// Returns the place that shows the output of runs while they run. Only a person at a terminal has one.
     pub(crate) fn live_output(&self) -> Option<&LiveOutput> {
         self.session.live_output()
+    }
+
+    /// Returns the same context with another reader of its answers.
+    pub(crate) fn with_reader(self, reader: Reader) -> Self {
+        Self { session: self.session.with_reader(reader), ..self }
+    }
+
+    /// Whether a person reads the answer.
+    pub(crate) fn is_for_person(&self) -> bool {
+        self.session.reader == Reader::Person
     }
 
     /// Returns the same context, within a session.
@@ -145,6 +163,11 @@ impl Context {
     /// Returns the user's configuration.
     pub(crate) fn config(&self) -> &Config {
         &self.machine.config
+    }
+
+    /// Returns why the configuration cannot be used, if the call goes on with the defaults nevertheless.
+    pub(crate) fn config_problem(&self) -> Option<&CommandError> {
+        self.machine.config_problem.as_ref()
     }
 
     /// Returns the environment as it was read.

@@ -28,6 +28,24 @@ pub(crate) const CLAUDE_CODE_SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
 /// The folder in which Claude Code was started, which it names to its hooks.
 const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 
+/// Variables that clients set for the commands that a model runs, or that they start: those that are documented, and
+/// those seen in the clients that Weir supports.
+const OF_CLIENTS: &[&str] = &[
+    // Any client; <https://github.com/vercel/vercel/tree/main/packages/detect-agent>.
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CODEX_THREAD_ID",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "COPILOT_CLI",
+    "GEMINI_CLI",
+    "QWEN_CODE",
+    "OPENCODE",
+    "CURSOR_AGENT",
+    "CLINE_ACTIVE",
+    "ANTIGRAVITY_AGENT",
+];
+
 /// The proxies for fetching pages over `http`, over `https` or over both, and the hosts that are reached directly. The
 /// lower-case names also work and take precedence.
 const HTTP_PROXY: &str = "HTTP_PROXY";
@@ -150,6 +168,11 @@ impl Env {
     /// Returns the value of a variable.
     pub(crate) fn value(&self, name: &str) -> Option<&OsStr> {
         self.all().iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
+    }
+
+    /// Whether a client started this process, so that a model reads its output.
+    pub(crate) fn is_of_client(&self) -> bool {
+        self.all().iter().any(|(name, value)| !value.is_empty() && OF_CLIENTS.iter().any(|known| name == *known))
     }
 
     /// Returns the folder that a variable names, if its path is absolute.

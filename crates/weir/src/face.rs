@@ -18,7 +18,21 @@ pub(crate) enum Face {
     Http,
 }
 
+/// Who reads the answer of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A person: everything, in plain text and local time.
+    Person,
+    /// A model or a program: what fits a budget, with marks around texts that others wrote, and times in UTC.
+    Model,
+}
+
 impl Face {
+    /// Returns who reads the answers, unless something else is known.
+    pub(crate) fn reader(self) -> Reader {
+        if self.is_person() { Reader::Person } else { Reader::Model }
+    }
+
     /// Returns who writes what comes in through this face.
     pub(crate) fn origin(self) -> Origin {
         if self.is_person() { Origin::User } else { Origin::Model }

@@ -41,6 +41,7 @@ use crate::env::{self, Env, Paths};
 use crate::error::{CommandError, store_message};
 use crate::face::Face;
 use crate::run::unfinished::{self, AuditDepth};
+use crate::switch::{Off, Switch};
 use crate::{team, when};
 pub(crate) use conversation::forget_shown;
 use conversation::loses_texts;
@@ -121,12 +122,18 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
         return Err(CommandError::usage(format!("there is no client `{client}`")));
     };
     let (env, paths) = environment()?;
+    let switch = Switch::read(&paths);
+    match switch.off_for(client.name) {
+        Some(off @ Off::Unknown(_)) => return Err(off.error()),
+        Some(_) => return Ok(None),
+        None => {}
+    }
     weir_store::private::folder(&paths.data).map_err(unreadable)?;
     deadline::begin(&paths, &format!("{} {event}", client.name));
     for remark in unfinished::finish(&paths, AuditDepth::TopLevel) {
         faults::note("audit", &remark);
     }
-    let at = HookContext { env: &env, paths, now: when::now(), started, files: FileState::AsTheyAre };
+    let at = HookContext { env: &env, paths, switch, now: when::now(), started, files: FileState::AsTheyAre };
     let answered = at.answer(client, event, &mut std::io::stdin().lock())?;
     Ok(answered.and_then(|(_, reply)| reply))
 }
@@ -137,6 +144,8 @@ pub(crate) struct HookContext<'a> {
     pub env: &'a Env,
     /// The locations of the data and the configuration.
     pub paths: Paths,
+    /// Where the user turned Weir off.
+    pub switch: Switch,
     /// The current time.
     pub now: Timestamp,
     /// When the hook arrived.
@@ -154,7 +163,7 @@ impl HookContext<'_> {
         event: &str,
         input: &mut dyn Read,
     ) -> Result<Option<(Reply, Option<Value>)>, CommandError> {
-        let Self { env, paths, now, started, files } = self;
+        let Self { env, paths, switch, now, started, files } = self;
         let payload = Payload::read(input, &paths.data).map_err(unreadable)?;
         let long = payload.long_strings();
         let wire = Wire { event, payload: &payload.value, long: &long };
@@ -167,6 +176,9 @@ impl HookContext<'_> {
         let rewritten = rewrite::complete(&paths, &mut hook);
         let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
         let place = SessionLocation::find(env, &paths, &hook.folder, session)?;
+        if place.is_off(&switch, &[&hook.folder, &shell_folder]) {
+            return Ok(None);
+        }
         // Clearing needs no store and must not wait for one: lines left here would be taken for lines that the model
         // still has.
         if loses_texts(client, &hook.point)

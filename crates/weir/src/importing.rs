@@ -27,14 +27,14 @@ use crate::answer::Answer;
 use crate::context::{Context, cancelled};
 use crate::engram::export;
 use crate::error::{CommandError, ErrorKind};
-use crate::foreign;
 use crate::project::Project;
 use crate::replay::places::{self, Places, TranscriptLocation};
+use crate::switch::Switch;
 use ahead::TranscriptPiece;
 use copies::MessageOwners;
 pub(crate) use report::ImportData;
 use report::ImportReport;
-use session::StepConverter;
+use session::{StepConverter, folder_of};
 
 /// Which sessions are imported, and into which project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +82,7 @@ pub(crate) fn run(
         now,
         contexts: HashMap::from([(context.env().folder.clone(), Some(context.with_own_stores()))]),
         owners: MessageOwners::default(),
+        switch: Switch::read(context.paths()),
         report: ImportReport::new(order.dry_run),
     };
     import.report.unreadable = unreadable;
@@ -142,6 +143,7 @@ struct ImportJob<'a> {
     /// The context of each folder that sessions worked in, or `None` if the folder no longer exists.
     contexts: HashMap<PathBuf, Option<Context>>,
     owners: MessageOwners,
+    switch: Switch,
     report: ImportReport,
 }
 
@@ -314,6 +316,11 @@ impl ImportJob<'_> {
         }
         let folder = folder_of(found, session);
         let Some(context) = self.context_of(&folder) else { return Ok(None) };
+        let off = self.switch.off_for(session.client().name);
+        if off.is_some() || self.switch.off_in(context.project(), &context.env().folder).is_some() {
+            self.report.off += 1;
+            return Ok(None);
+        }
         let conversation = Conversation {
             session: SessionKey { client: session.client().session.to_owned(), key: session.key.clone() },
             subagent: session.subagent.clone(),
@@ -396,14 +403,4 @@ impl ImportJob<'_> {
         let scope = Scope { work: converter.branch(), ..context.scope() };
         context.with_stores_here(|open| Ok(open.project()?.import(&scope, conversation, (fresh, to), self.now)?))
     }
-}
-
-/// Returns the folder that a session worked in. Gemini CLI records it in a file next to a project's transcripts.
-fn folder_of(found: &TranscriptLocation, session: &Session) -> PathBuf {
-    if !session.folder.is_empty() {
-        return PathBuf::from(&session.folder);
-    }
-    let beside = found.path.parent().and_then(Path::parent).map(|folder| folder.join(".project_root"));
-    let written = beside.and_then(|path| foreign::read_user_file(&path, 4 << 10).ok());
-    written.map(|text| PathBuf::from(String::from_utf8_lossy(&text).trim())).unwrap_or_default()
 }

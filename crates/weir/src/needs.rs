@@ -13,13 +13,13 @@ use weir_store::{Kept, KnownProject};
 
 use crate::context::{Context, Knowledge, LockedStores, Session};
 use crate::error::CommandError;
-use crate::face::Face;
+use crate::face::{Face, Reader};
 use crate::git::Head;
 use crate::mapping::{self, FoundSymbol, SymbolQuery};
 use crate::moved;
 use crate::replay::places::{self, TranscriptLocation};
 use crate::replay::prices::{self, Prices};
-use crate::run::background::{self, RunProgress};
+use crate::run::background::{self, RunProgress, RunningCommand};
 use crate::staleness::{self, Doubt};
 use crate::when;
 
@@ -76,9 +76,9 @@ impl KnowledgeContext {
         self.session.face
     }
 
-    /// Whether the answer goes to a person at a terminal.
-    pub(crate) fn is_at_terminal(&self) -> bool {
-        self.session.live_output().is_some()
+    /// Whether a person reads the answer.
+    pub(crate) fn is_for_person(&self) -> bool {
+        self.session.reader == Reader::Person
     }
 
     /// Returns the origin of the caller, and thus of the texts it passes.
@@ -176,6 +176,11 @@ impl KnowledgeContext {
                 (Vec::new(), unknown.collect())
             }
         }
+    }
+
+    /// Returns the background runs in progress.
+    pub(crate) fn runs_in_progress(&self) -> Vec<RunningCommand> {
+        self.local.as_ref().map(background::running).unwrap_or_default()
     }
 
     /// Finds a background run in progress by its reference.

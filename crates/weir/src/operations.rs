@@ -16,7 +16,7 @@ mod doctor;
 mod execute;
 mod execute_file;
 mod fetch;
-mod forget;
+pub(crate) mod forget;
 mod get;
 mod history;
 mod import;

@@ -56,18 +56,20 @@ pub(crate) fn prepare() {
     }
 }
 
-/// Describes how parsers are confined on this machine.
-pub(crate) fn fences() -> String {
+/// Describes how parsers are confined on this machine, or returns why there are none.
+pub(crate) fn fences() -> Result<String, String> {
     let said = start().map(|mut parser| parser.fences(PARSER_TIMEOUT));
     match said {
-        Ok(Ok(Fences::Filtered)) => "in a process without access to files, the network or other processes".to_owned(),
-        Ok(Ok(Fences::Limited)) => {
-            "in a process with resource limits only, because this system supports no system call filter: a crash is \
-             contained, but an attack on a parser is not"
-                .to_owned()
+        Ok(Ok(Fences::Filtered)) => {
+            Ok("in a process without access to files, the network or other processes".to_owned())
         }
-        Ok(Err(lost)) => format!("unavailable: {lost}"),
-        Err(problem) => format!("unavailable: {problem}"),
+        Ok(Ok(Fences::Limited)) => Ok(
+            "in a process with resource limits only, because this system supports no system call filter: a crash is \
+                contained, but an attack on a parser is not"
+                .to_owned(),
+        ),
+        Ok(Err(lost)) => Err(lost.to_string()),
+        Err(problem) => Err(problem.to_string()),
     }
 }
 

@@ -10,6 +10,7 @@ mod cause;
 mod environment;
 pub(crate) mod health;
 mod homes;
+mod locations;
 pub(crate) mod masks;
 #[cfg_attr(not(target_os = "linux"), path = "run/outside_elsewhere.rs")]
 mod outside;
@@ -25,13 +26,14 @@ use weir_core::run::{Ended, RunFacts};
 use weir_core::{Entry, EntryKind, Level, NewEntry, Origin, Reference};
 use weir_policy::gate::{Action, Request};
 use weir_runner::runtimes::Language;
-use weir_runner::{HelperReaper, Outcome, Run, RunError, Spec, Stopper, Streams};
+use weir_runner::{HelperReaper, Input, Outcome, Run, RunError, Spec, Stopper, Streams};
 use weir_store::{BlobReader, Found, Patience, TextWriter};
 
 use crate::answer::one_line;
 use crate::config::Sandbox;
 use crate::context::{Context, LiveOutput, cancelled};
 use crate::error::{CommandError, ErrorKind};
+use crate::face::{Face, Reader};
 use crate::os;
 use crate::permission::{self, Consent, Deed};
 pub(crate) use environment::{new_scratch, search_path};
@@ -45,6 +47,9 @@ pub(crate) const TOOL: &str = "ctx_execute";
 
 /// Longer than this nobody waits for a run that is not in the background.
 pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+
+/// The time limit of a run that a person starts without one: none, as far as a clock can tell.
+pub(crate) const NO_TIMEOUT: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 /// The time limit for a program that is queried about itself.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -85,6 +90,8 @@ pub(crate) struct FinishedRun {
     pub caps: (u64, u64),
     /// Remarks for the caller.
     pub remarks: Vec<String>,
+    /// The face that the run was asked for through, and who reads its answer.
+    pub caller: (Face, Reader),
 }
 
 /// Options of a run.
@@ -97,6 +104,8 @@ struct RunOptions<'a> {
     tee: Option<&'a background::Tee>,
     /// What shows the output while it arrives.
     live: Option<&'a LiveOutput>,
+    /// Its standard input, if it is not empty.
+    input: Option<&'a Input>,
 }
 
 /// Lets a run pass, or says why not.
@@ -118,14 +127,23 @@ async fn permit(context: &Context, order: &RunRequest) -> Result<(), CommandErro
 
 /// Runs it, unless the rules are against it. Cancelling the call ends the run; what it printed is kept all the same.
 pub(crate) async fn run(context: &Context, order: RunRequest) -> Result<FinishedRun, CommandError> {
-    run_showing(context, order, None).await
+    run_attended(context, order, Attendance::default()).await
 }
 
-/// Like [`run`], and shows the output while it arrives, if there is a place for it.
-pub(crate) async fn run_showing(
+/// What connects a run with a person at a terminal.
+#[derive(Default)]
+pub(crate) struct Attendance {
+    /// What shows the output while it arrives.
+    pub live: Option<LiveOutput>,
+    /// The standard input.
+    pub input: Option<Input>,
+}
+
+/// Like [`run`], for a run that a person watches or gives input to.
+pub(crate) async fn run_attended(
     context: &Context,
     order: RunRequest,
-    live: Option<LiveOutput>,
+    attendance: Attendance,
 ) -> Result<FinishedRun, CommandError> {
     permit(context, &order).await?;
     let stopper = Stopper::new().map_err(|error| failed(&format!("cannot prepare a run: {error}")))?;
@@ -133,7 +151,9 @@ pub(crate) async fn run_showing(
     let number = context.running().enter(&stopper);
     let (own, brake) = (context.clone(), stopper.clone());
     let thread = std::thread::Builder::new().name("run".to_owned()).spawn(move || {
-        let how = RunOptions { stopper: &brake, reference: None, tee: None, live: live.as_ref() };
+        let Attendance { live, input } = &attendance;
+        let (live, input) = (live.as_ref(), input.as_ref());
+        let how = RunOptions { stopper: &brake, reference: None, tee: None, live, input };
         let done = perform(&own, &order, &how);
         own.running().leave(number);
         // The caller may be gone; the output is stored by now.
@@ -199,7 +219,9 @@ fn perform(context: &Context, order: &RunRequest, how: &RunOptions<'_>) -> Resul
     remarks.extend(blame::remarks(context, &outcome, &text));
     drop(farewell);
     let caps = (context.config().run.output_bytes, place.spec.caps.memory_bytes);
-    Ok(FinishedRun { kept, title: title(order), text, outcome, steps: place.spec.steps.len(), caps, remarks })
+    let (title, steps) = (title(order), place.spec.steps.len());
+    let caller = (context.face(), context.session().reader);
+    Ok(FinishedRun { kept, title, text, outcome, steps, caps, remarks, caller })
 }
 
 /// Runs code in the best sandbox that is available and that the user accepts.
@@ -219,6 +241,7 @@ fn attempt(
             timeout: order.timeout,
             most_output: context.config().run.output_bytes,
             streams: Streams::Merged,
+            input: how.input,
             stopper: how.stopper,
             ready: context.running().take_ready(),
             serve: Some(&serve),
@@ -267,6 +290,7 @@ pub(crate) fn output_of_with_limit(spec: &Spec, patience: Duration, most_output:
         timeout: patience,
         most_output,
         streams: Streams::Merged,
+        input: None,
         stopper: &stopper,
         ready: None,
         serve: None,

@@ -19,7 +19,7 @@ const NO_EARLIER: &str = "no earlier session";
 const NONE_RECORDED: &str = "no sessions are recorded here: `weir import` imports past sessions";
 
 /// How much of a session's key a heading shows, in characters.
-const MAX_KEY_CHARS: usize = 12;
+const MAX_KEY_CHARS: usize = 8;
 
 /// Finds a session of the project by name: `current`, `last`, or a key or its prefix.
 pub(crate) fn find_in(open: &mut LockedStores<'_>, scope: &Scope, name: &str) -> Result<SessionKey, CommandError> {
@@ -73,19 +73,37 @@ pub(crate) fn line(session: &SessionSummary) -> String {
 
 /// Names a session in a few words, including text that others wrote.
 pub(crate) fn heading(session: &SessionSummary) -> String {
+    format!("{} ({} {})", title(&session.requests), one_line(&session.key.client, 40), short_key(session))
+}
+
+/// Describes a session in one line for a person, with its title first and the beginning of its key, which is enough to
+/// name it.
+pub(crate) fn titled(session: &SessionSummary) -> String {
+    let work = session.work.as_deref().map(|work| format!(", {}", one_line(work, 40))).unwrap_or_default();
+    let (time, events) = (span(session), session.events);
+    let events = counted(usize::try_from(events).unwrap_or(usize::MAX), "event", "events");
+    let client = one_line(&session.key.client, 40);
+    format!("{time} {} ({client} {}, {events}{work})", title(&session.requests), short_key(session))
+}
+
+fn short_key(session: &SessionSummary) -> String {
     let key: String = session.key.key.chars().take(MAX_KEY_CHARS).collect();
-    format!("{} {}: {}", one_line(&session.key.client, 40), one_line(&key, MAX_KEY_CHARS), title(&session.requests))
+    one_line(&key, MAX_KEY_CHARS)
 }
 
 /// Describes which session it is, and when it took place.
 fn place(session: &SessionSummary) -> String {
-    let SessionSummary { key, from, to, events, .. } = session;
-    let to = when::show(*to);
-    let from = when::show(*from);
+    let SessionSummary { key, events, .. } = session;
+    let events = counted(usize::try_from(*events).unwrap_or(usize::MAX), "event", "events");
+    format!("{} {} {}, {events}", one_line(&key.key, 80), span(session), one_line(&key.client, 40))
+}
+
+/// Returns when a session took place.
+fn span(session: &SessionSummary) -> String {
+    let (from, to) = (when::show(session.from), when::show(session.to));
     // Most sessions end on the day they began.
     let to = if from[..10] == to[..10] { &to[11..] } else { to.as_str() };
-    let events = counted(usize::try_from(*events).unwrap_or(usize::MAX), "event", "events");
-    format!("{} {from} to {to} {}, {events}", one_line(&key.key, 80), one_line(&key.client, 40))
+    format!("{from} to {to}")
 }
 
 /// Returns what a session was about: the first sentence that the user wrote and that says something.

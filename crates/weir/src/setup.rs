@@ -20,6 +20,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::replay::places as transcripts;
+use crate::switch::{OFF_MEANS, Switch};
 use places::Places;
 use plan::{SettingRequest, SetupPlan, Step};
 
@@ -113,24 +114,32 @@ pub(crate) fn run(
     let named: Vec<&String> = arguments.get_many("clients").into_iter().flatten().collect();
     let recipes = chosen(&named, whose, task, &places)?;
     let plan = match task {
-        SetupCommand::Setup => plan::setup(&places, &recipes, whose, &wishes(context, &places, &recipes, arguments)?)?,
+        SetupCommand::Setup => {
+            let (wishes, lacking) = wishes(context, &places, &recipes, arguments)?;
+            let mut plan = plan::setup(&places, &recipes, whose, &wishes)?;
+            plan.notes.extend(lacking);
+            plan
+        }
         SetupCommand::Teardown => plan::teardown(&places, &recipes, whose)?,
     };
+    let off = Switch::read(context.paths()).all_off(context.project(), &context.env().folder);
+    let off: String =
+        off.iter().map(|off| format!("Weir is {}: {OFF_MEANS}; {}\n", off.place(), off.remedy())).collect();
     let diff = || plan.steps.iter().map(Step::diff).collect::<Vec<_>>().join("\n");
     if plan.steps.is_empty() {
         if !arguments.get_flag("dry-run") {
             plan.carry_out(&places)?;
         }
-        return Ok(Answer::new(report_text(task, &recipes, &plan, false), data(task, &plan, false)));
+        let text = off + &report_text(task, (&places, &recipes), &plan, false);
+        return Ok(Answer::new(text, data(task, &plan, false)));
     }
     let transcripts = transcripts::find(context.env(), &[]).map_or(0, |places| places.found.len());
-    let mut summary = match task {
-        SetupCommand::Setup => {
-            let data = places.short(&context.paths().data);
-            explain::Explanation { recipes: &recipes, data, transcripts }.text() + "\n\n"
-        }
-        SetupCommand::Teardown => String::new(),
-    };
+    let mut summary = off.clone();
+    if task == SetupCommand::Setup {
+        let data = places.short(&context.paths().data);
+        summary.push_str(&explain::Explanation { recipes: &recipes, data, transcripts }.text());
+        summary.push_str("\n\n");
+    }
     summary.push_str(&explain::files(&plan));
     if arguments.get_flag("diff") {
         summary.push_str(&format!("\n\n{}", diff()));
@@ -143,7 +152,7 @@ pub(crate) fn run(
     };
     if agreed {
         plan.carry_out(&places)?;
-        let mut text = report_text(task, &recipes, &plan, true);
+        let mut text = off + &report_text(task, (&places, &recipes), &plan, true);
         text.extend((task == SetupCommand::Setup).then(|| what_next(transcripts)));
         return Ok(Answer::new(text, data(task, &plan, true)));
     }
@@ -168,28 +177,25 @@ fn agrees(ask: &dyn Fn(&str) -> String, summary: &str, diff: impl Fn() -> String
     answer == "y" || answer == "yes"
 }
 
-/// Returns the requested settings of the clients' own. Of clients that were not named, those without such a setting are
-/// skipped.
+/// Returns the requested settings of the clients' own, and which of the named clients have no such setting.
 fn wishes(
     context: &Context,
     places: &Places,
     recipes: &[&'static Recipe],
     arguments: &ArgMatches,
-) -> Result<Vec<SettingRequest>, CommandError> {
+) -> Result<(Vec<SettingRequest>, Vec<String>), CommandError> {
     let is_named = arguments.get_many::<String>("clients").is_some_and(|mut names| names.next().is_some());
-    let mut wishes = Vec::new();
+    let (mut wishes, mut lacking) = (Vec::new(), Vec::new());
     for recipe in recipes {
-        let lacks = |what: &str| match is_named {
-            true => Err(CommandError::usage(format!("cannot set the {what} of {}: not supported", recipe.title))),
-            false => Ok(()),
-        };
+        let mut lacks =
+            |what: &str| lacking.extend(is_named.then(|| format!("{} has no {what} that can be set", recipe.title)));
         if let Some(length) = arguments.get_one::<u64>("window") {
             match &recipe.window {
                 Some(window) => {
                     let value = safe_window(context, recipe, window, *length)?;
                     wishes.push(SettingRequest { setting: window.setting, value });
                 }
-                None => lacks("window")?,
+                None => lacks("window"),
             }
         }
         if arguments.get_flag("status-line") {
@@ -198,14 +204,14 @@ fn wishes(
                     let command = format!("{} statusline", quoted(&places.our_program(SetupScope::User)?));
                     wishes.push(SettingRequest { setting, value: json!({ "type": "command", "command": command }) });
                 }
-                None => lacks("status line")?,
+                None => lacks("status line"),
             }
         }
     }
     if wishes.is_empty() && (arguments.contains_id("window") || arguments.get_flag("status-line")) {
         return Err(CommandError::usage("none of these clients has that setting").hint("leave it out"));
     }
-    Ok(wishes)
+    Ok((wishes, lacking))
 }
 
 /// Returns the setting that makes a client compact at a length, unless sessions would have no room to continue.
@@ -276,12 +282,17 @@ fn chosen(
 }
 
 /// Describes what happened, for a person.
-fn report_text(task: SetupCommand, recipes: &[&'static Recipe], plan: &SetupPlan, written: bool) -> String {
+fn report_text(
+    task: SetupCommand,
+    (places, recipes): (&Places, &[&'static Recipe]),
+    plan: &SetupPlan,
+    written: bool,
+) -> String {
     let mut lines = Vec::new();
     for recipe in recipes {
         let steps: Vec<&Step> = plan.steps.iter().filter(|step| step.is_for(recipe)).collect();
         match (task, steps.is_empty()) {
-            (SetupCommand::Setup, true) => lines.push(format!("✓ {}: already set up", recipe.title)),
+            (SetupCommand::Setup, true) => lines.extend(health::already(places, recipe)),
             (SetupCommand::Teardown, true) => {}
             _ => {
                 lines.push(format!("✓ {}", recipe.title));

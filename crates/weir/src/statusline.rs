@@ -19,11 +19,14 @@ use crate::env::{Env, Paths};
 use crate::hook::location::{SessionLocation, belongs_to};
 use crate::operations::stats::account::{Account, short};
 use crate::replay::prices::{self, Prices};
+use crate::switch::Switch;
 use crate::when;
 
 /// The argument that selects this mode.
 pub(crate) const STATUSLINE: &str = "statusline";
 
+/// The client that shows the line.
+const CLIENT: &str = "claude";
 /// The largest input from a client, in bytes.
 const MAX_INPUT_BYTES: u64 = 1 << 20;
 /// How long to wait for other processes.
@@ -73,7 +76,10 @@ fn line(told: &Value, now: Timestamp) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(window.map(|tokens| fullness(tokens, &told["context_window"])));
     parts.extend(window.and_then(|tokens| next_request(tokens, told, paths.as_ref())));
-    if let Some(known) = paths.and_then(|paths| SessionFacts::read(&env, &paths, told, now)) {
+    let session = paths.and_then(|paths| Some((SessionPlace::find(&env, &paths, told)?, paths)));
+    if session.as_ref().is_some_and(|(place, paths)| place.is_off(paths)) {
+        parts.push("weir off".to_owned());
+    } else if let Some(known) = session.and_then(|(place, paths)| SessionFacts::read(&place.location, &paths, now)) {
         parts.extend(known.account.in_short().map(|outputs| format!("weir {outputs}")));
         parts.extend(
             known
@@ -104,6 +110,30 @@ fn next_request(tokens: u64, told: &Value, paths: Option<&Paths>) -> Option<Stri
     Some(format!("next from ${dollars:.2}"))
 }
 
+/// The session that the client shows.
+struct SessionPlace<'a> {
+    location: SessionLocation,
+    folder: &'a Path,
+}
+
+impl<'a> SessionPlace<'a> {
+    fn find(env: &Env, paths: &Paths, told: &'a Value) -> Option<Self> {
+        let (started, current) = (&told["workspace"]["project_dir"], &told["workspace"]["current_dir"]);
+        let current = Path::new(current.as_str().or(told["cwd"].as_str())?);
+        let is_inside = |started: &&Path| belongs_to(started, current).unwrap_or(false);
+        let folder = started.as_str().map(Path::new).filter(is_inside).unwrap_or(current);
+        let key = told["session_id"].as_str()?.to_owned();
+        let session = SessionKey { client: weir_clients::find(CLIENT)?.session.to_owned(), key };
+        Some(Self { location: SessionLocation::find(env, paths, folder, session).ok()?, folder })
+    }
+
+    /// Whether the user turned Weir off for this session.
+    fn is_off(&self, paths: &Paths) -> bool {
+        let switch = Switch::read(paths);
+        switch.off_for(CLIENT).is_some() || self.location.is_off(&switch, &[self.folder])
+    }
+}
+
 /// What the store knows about the session.
 struct SessionFacts {
     /// What Weir did in it.
@@ -113,17 +143,7 @@ struct SessionFacts {
 }
 
 impl SessionFacts {
-    fn read(env: &Env, paths: &Paths, told: &Value, now: Timestamp) -> Option<Self> {
-        let (started, current) = (&told["workspace"]["project_dir"], &told["workspace"]["current_dir"]);
-        let current = Path::new(current.as_str().or(told["cwd"].as_str())?);
-        let folder = started
-            .as_str()
-            .map(Path::new)
-            .filter(|started| belongs_to(started, current).unwrap_or(false))
-            .unwrap_or(current);
-        let key = told["session_id"].as_str()?.to_owned();
-        let session = SessionKey { client: weir_clients::find("claude")?.session.to_owned(), key };
-        let place = SessionLocation::find(env, paths, folder, session).ok()?;
+    fn read(place: &SessionLocation, paths: &Paths, now: Timestamp) -> Option<Self> {
         if !place.folder.join("log.db").exists() {
             return None;
         }

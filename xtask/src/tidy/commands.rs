@@ -1,4 +1,4 @@
-//! Checks that the commands and tools that documents name exist, and that the README lists all of them.
+//! Checks that the commands and tools that documents name exist, and that the page of commands lists all of them.
 //!
 //! They are read from the sources: `COMMAND` and `TOOL` of an operation, the commands that clap is given besides the
 //! operations, and the modes that `main` branches off to.
@@ -13,8 +13,8 @@ const OPERATIONS: &str = "crates/weir/src/operations/";
 const MAIN: &str = "crates/weir/src/main.rs";
 const BENCH: &str = "bench/src/main.rs";
 
-const README: &str = "README.md";
-/// The section of the README that lists every command.
+const PAGE: &str = "docs/commands.md";
+/// The section that lists every command.
 const HEADING: &str = "Commands";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -162,22 +162,20 @@ fn is_word_with_underscores(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '_')
 }
 
-/// Finds commands and tools that the README's list does not have.
+/// Finds commands and tools that the list does not have.
 fn unlisted(program: &Program, tree: &Tree) -> Vec<Finding> {
-    let Some(text) = tree.text(README) else { return Vec::new() };
+    let Some(text) = tree.text(PAGE) else { return Vec::new() };
     let section = markdown::section(text, HEADING);
     let Some((line, _)) = section.first() else {
         let wrong = format!("no section `{HEADING}`, so this check sees no list of commands");
-        return vec![Finding::new(README, 1, wrong, "Bring it back, or tell xtask/src/tidy/commands.rs where it went")];
+        return vec![Finding::new(PAGE, 1, wrong, "Bring it back, or tell xtask/src/tidy/commands.rs where it went")];
     };
     let spans: Vec<String> = section.iter().flat_map(|(_, line)| markdown::spans_in(line)).collect();
     let has_command = |name: &str| spans.iter().any(|span| span.split_whitespace().take(2).eq(["weir", name]));
     let commands = program.commands.iter().filter(|name| !has_command(name)).map(|name| format!("`weir {name}`"));
     let tools = program.tools.difference(&program.unlisted_tools).filter(|tool| !spans.contains(tool));
     let missing = commands.chain(tools.map(|tool| format!("the tool `{tool}`")));
-    missing
-        .map(|what| Finding::new(README, *line, format!("the list of commands leaves out {what}"), "Add it"))
-        .collect()
+    missing.map(|what| Finding::new(PAGE, *line, format!("the list of commands leaves out {what}"), "Add it")).collect()
 }
 
 #[cfg(test)]
@@ -200,7 +198,7 @@ mod tests {
         expected.assert_eq(&findings(
             super::check,
             &[
-                ("README.md", readme),
+                ("docs/commands.md", readme),
                 ("docs/a.md", page),
                 ("crates/weir/src/main.rs", "Some(argument) if argument == hook::HOOK => hook::main(),\n"),
                 ("crates/weir/src/hook.rs", "const HOOK: &str = \"hook\";\n"),
@@ -247,10 +245,10 @@ mod tests {
             "## Commands\n| `weir policy check` | |\n",
             "",
             expect![[r#"
-                README.md:2: the list of commands leaves out `weir get`. Add it.
-                README.md:2: the list of commands leaves out `weir mcp`. Add it.
-                README.md:2: the list of commands leaves out `weir statusline`. Add it.
-                README.md:2: the list of commands leaves out the tool `ctx_get`. Add it.
+                docs/commands.md:2: the list of commands leaves out `weir get`. Add it.
+                docs/commands.md:2: the list of commands leaves out `weir mcp`. Add it.
+                docs/commands.md:2: the list of commands leaves out `weir statusline`. Add it.
+                docs/commands.md:2: the list of commands leaves out the tool `ctx_get`. Add it.
             "#]],
         );
     }

@@ -10,6 +10,20 @@ const GENERATED: &[&str] = &["docs/cli.md", "docs/digests.md", "docs/settings.md
 /// Paths relative to the repository's root, with `/` on every system, and their texts.
 pub(crate) struct Tree {
     files: BTreeMap<String, Option<String>>,
+    /// What has changed since a commit, where that is not asked of git.
+    growth: BTreeMap<String, Growth>,
+    has_history: bool,
+}
+
+/// How far some files have grown since a commit.
+#[derive(Clone, Copy)]
+pub(super) struct Growth {
+    /// The number of lines that were added or removed, whichever is more, file by file.
+    pub(super) changed: u64,
+    /// The number of lines now.
+    pub(super) lines: u64,
+    /// The number of releases since.
+    pub(super) releases: usize,
 }
 
 impl Tree {
@@ -30,13 +44,41 @@ impl Tree {
                 Err(error) => return Err(TreeError::Read(path.to_owned(), error)),
             }
         }
-        Ok(Self { files })
+        Ok(Self { files, growth: BTreeMap::new(), has_history: true })
+    }
+
+    /// Returns how far the Rust files below some folders have grown since a commit.
+    pub(super) fn growth_since(&self, commit: &str, folders: &[&str]) -> Result<Growth, String> {
+        if !self.has_history {
+            return self.growth.get(commit).copied().ok_or_else(|| "it is not in the history".to_owned());
+        }
+        let is_meant = |path: &str| path.ends_with(".rs") && folders.iter().any(|folder| path.starts_with(folder));
+        let lines = self.texts().filter(|(path, _)| is_meant(path)).map(|(_, text)| text.lines().count() as u64).sum();
+        let ask = |words: &[&str]| git(words).map_err(|error| error.to_string());
+        // A clone without history knows of no change.
+        if ask(&["rev-parse", "--is-shallow-repository"])?.trim() == "true" {
+            return Ok(Growth { changed: 0, lines, releases: 0 });
+        }
+        let diff = ask(&["diff", "--numstat", commit])?;
+        let changed = diff.lines().filter_map(|line| {
+            let mut cells = line.split('\t');
+            let [added, removed] = [cells.next()?.parse::<u64>().ok()?, cells.next()?.parse::<u64>().ok()?];
+            is_meant(cells.next()?).then_some(added.max(removed))
+        });
+        let releases = ask(&["tag", "--list", "v*", "--contains", commit])?.lines().count();
+        Ok(Growth { changed: changed.sum(), lines, releases })
     }
 
     #[cfg(test)]
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
         let owned = |(path, text): &(&str, &str)| (String::from(*path), Some(String::from(*text)));
-        Self { files: files.iter().map(owned).collect() }
+        Self { files: files.iter().map(owned).collect(), growth: BTreeMap::new(), has_history: false }
+    }
+
+    #[cfg(test)]
+    pub(super) fn grown(mut self, commit: &str, growth: Growth) -> Self {
+        self.growth.insert(commit.to_owned(), growth);
+        self
     }
 
     /// Returns the number of files.

@@ -31,7 +31,7 @@ fn the_gallery_is_current() {
 
 What the model gets instead of a big output: ten outputs of real tools from the development half of the [recall \
 set](benchmarks.md), each with its first lines and its whole digest. The first line of a digest is that of a command \
-that only prints the recorded output, hence `exit 0`.
+that prints the recorded output and exits as the recorded command did.
 `UPDATE_EXPECT=1 cargo test -p weir-digest gallery` generates this page, and every test run checks it.
 "
     .to_owned();
@@ -39,7 +39,7 @@ that only prints the recorded output, hence `exit 0`.
         let output = one(name);
         let raw = String::from_utf8_lossy(&output.raw);
         let tokens = weir_tokens::count(&raw);
-        let digest = digest(&output.raw);
+        let digest = digest(&output.raw).replacen("exit 0 ", &format!("exit {} ", exit_code(name)), 1);
         let after = weir_tokens::count(&digest);
         write!(text, "\n## `{command}`\n\nBefore: {} lines, ", raw.lines().count()).unwrap();
         write!(text, "{}, {tokens} tokens, beginning with\n\n", size(output.raw.len() as u64)).unwrap();
@@ -49,4 +49,11 @@ that only prints the recorded output, hence `exit 0`.
         write!(text, "After: {after} tokens, {share:.1} % of it:\n\n````text\n{digest}\n````\n").unwrap();
     }
     expect_file![project().join("docs/digests.md")].assert_eq(&text);
+}
+
+/// Returns the exit code of the recorded command.
+fn exit_code(name: &str) -> String {
+    let about = project().join("bench/recall/development").join(name).with_extension("toml");
+    let text = std::fs::read_to_string(about).unwrap();
+    text.lines().find_map(|line| line.strip_prefix("exit_code = ")).unwrap().to_owned()
 }

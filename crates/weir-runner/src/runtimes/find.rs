@@ -122,10 +122,7 @@ mod tests {
         fs::write(home.path().join("perl"), "").unwrap();
         let path = std::env::join_paths([Path::new("."), Path::new(""), home.path()]).unwrap();
         let missing = Language::find("perl").unwrap().locate(&path, |_| None).unwrap_err();
-        assert_eq!(
-            missing.to_string(),
-            "no runtime for perl found; to install one: apt install perl, or dnf install perl, or brew install perl"
-        );
+        assert_eq!(missing.to_string(), "no runtime for perl found");
     }
 
     #[test]

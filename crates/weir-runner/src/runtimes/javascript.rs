@@ -26,9 +26,30 @@ pub(super) const INSTALL_BUN: &[&str] = &["npm install --global bun", "brew inst
 pub(super) const INSTALL_DENO: &[&str] = &["npm install --global deno", "brew install deno"];
 
 /// Loaded before the code. Packages are resolved next to the code, which is in the scratch folder, so the nearest
-/// `node_modules` of the current folder is linked there. Modules have no `require`, but models mix both.
+/// `node_modules` of the current folder is linked there. Relative names, as in `require("./package.json")`, are resolved
+/// in the current folder; for `import` that takes Node a thread, so only if the code has such a name. Modules have no
+/// `require`, but models mix both.
 const PRELUDE: &str = r#"const fs = require("node:fs");
 const path = require("node:path");
+const Module = require("node:module");
+const RELATIVE = /^\.\.?(\/|$)/;
+const isCode = (file) => file !== undefined && path.dirname(file) === __dirname;
+if (globalThis.Bun) {
+  const find = (asked) => (isCode(asked.importer) ? { path: path.resolve(asked.path) } : undefined);
+  Bun.plugin({ name: "weir", setup: (build) => build.onResolve({ filter: RELATIVE }, find) });
+} else {
+  const resolve = Module._resolveFilename;
+  Module._resolveFilename = function (name, parent, ...rest) {
+    return resolve.call(this, RELATIVE.test(name) && isCode(parent?.filename) ? path.resolve(name) : name, parent, ...rest);
+  };
+  const [folder, here] = [__dirname, process.cwd()].map((name) => require("node:url").pathToFileURL(name).href);
+  // The thread loads this file too, without arguments.
+  const code = process.argv[1] === undefined ? "" : fs.readFileSync(process.argv[1], "utf8");
+  if (/\bimport\b[^;]*["'`]\.\.?\//.test(code)) {
+    Module.register?.("data:text/javascript," + encodeURIComponent(`export const resolve = (name, context, next) => next(
+      ${RELATIVE}.test(name) && context.parentURL?.startsWith("${folder}/") ? new URL(name, "${here}/").href : name, context)`));
+  }
+}
 for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
   const modules = path.join(folder, "node_modules");
   if (fs.existsSync(modules)) {
@@ -37,7 +58,7 @@ for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
   }
   if (folder === path.dirname(folder)) break;
 }
-globalThis.require ??= require("node:module").createRequire(path.join(process.cwd(), "code.js"));
+globalThis.require ??= Module.createRequire(path.join(process.cwd(), "code.js"));
 if (process.env.WEIR_FILE !== undefined) {
   globalThis.FILE_PATH = process.env.WEIR_FILE;
   globalThis.FILE_CONTENT = fs.readFileSync(globalThis.FILE_PATH, "utf8");

@@ -110,13 +110,15 @@ fn take_socket() -> std::io::Result<UnixStream> {
     Ok(UnixStream::from(rustix::io::fcntl_dupfd_cloexec(&stdin, 100)?))
 }
 
-/// Opens `/dev/null` of the current view as standard input. Descriptor 0 must be closed by then.
-fn empty_stdin() -> std::io::Result<()> {
-    let null = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty())?;
-    if std::os::fd::AsRawFd::as_raw_fd(&null) == 0 {
-        // The file already has descriptor 0 and must stay open.
-        std::mem::forget(null);
+/// Makes a descriptor standard input or, without one, `/dev/null` of the current view.
+fn connect_stdin(input: Option<OwnedFd>) -> std::io::Result<()> {
+    let null = || rustix::fs::open("/dev/null", rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty());
+    let input = input.map_or_else(null, Ok)?;
+    if std::os::fd::AsRawFd::as_raw_fd(&input) == 0 {
+        // It already has descriptor 0, and must stay open in the program.
+        rustix::io::fcntl_setfd(&input, rustix::io::FdFlags::empty())?;
+        std::mem::forget(input);
         return Ok(());
     }
-    Ok(rustix::stdio::dup2_stdin(&null)?)
+    Ok(rustix::stdio::dup2_stdin(&input)?)
 }

@@ -86,6 +86,26 @@ pub(crate) fn by_reference(
     one(connection, &sql, params![scope_ids.session, scope_ids.work, reference.as_str()])
 }
 
+/// Returns the references that begin with these characters, with the titles of their entries, if they are visible in
+/// this scope.
+pub(crate) fn beginning_with(
+    connection: &Connection,
+    scope_ids: ScopeIds,
+    beginning: &str,
+    limit: usize,
+) -> rusqlite::Result<Vec<(Reference, String)>> {
+    // The alphabet of references ends with `z`, and `{` follows it.
+    let sql = format!(
+        "SELECT e.reference, e.title FROM entries e WHERE e.reference >= ?3 AND e.reference < ?3 || '{{' AND {VISIBLE}
+         ORDER BY e.reference LIMIT ?4"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![scope_ids.session, scope_ids.work, beginning, limit as i64], |row| {
+        Ok((written(row, 0, |text| Reference::parse(text).ok())?, row.get(1)?))
+    })?;
+    rows.collect()
+}
+
 /// Returns the entry with this id, if it is visible in this scope.
 pub(crate) fn by_id(connection: &Connection, scope_ids: ScopeIds, id: i64) -> rusqlite::Result<Option<EntryRow>> {
     let sql = format!("{SELECT} WHERE e.id = ?3 AND {VISIBLE}");

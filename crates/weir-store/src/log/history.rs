@@ -2,11 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use weir_core::{
-    EntryKind, Event, EventKind, LoggedEvent, Origin, Priority, Reference, Scope, SessionKey, Timestamp, WhyGone,
+    EntryKind, Event, EventKind, LoggedEvent, Origin, Priority, Reference, RunFacts, Scope, SessionKey, Timestamp,
+    WhyGone,
 };
 
 use super::scopes::{self, VISIBLE};
-use super::written;
+use super::{runs, written};
 
 /// The part of the history to return.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +41,8 @@ pub struct Moment {
     pub origin: Option<Origin>,
     /// Why the entry is gone.
     pub gone: Option<WhyGone>,
+    /// How the run of that entry ended, if it is one.
+    pub run: Option<RunFacts>,
 }
 
 /// Reads a page of history that is visible in `scope`. A session or work that does not exist has no history.
@@ -54,7 +57,7 @@ pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilte
     let Some(id) = id else { return Ok(Vec::new()) };
     let sql = format!(
         "SELECT v.id, v.at, s.client, s.key, w.name, v.kind, v.priority, v.text, v.data,
-             coalesce(e.reference, g.reference), e.kind, e.title, g.why, e.origin
+             coalesce(e.reference, g.reference), e.kind, e.title, g.why, e.origin, e.id
          FROM events v LEFT JOIN sessions s ON s.id = v.session_id LEFT JOIN works w ON w.id = v.work_id
              LEFT JOIN entries e ON e.id = v.entry_id LEFT JOIN gone g ON g.entry_id = v.entry_id
          WHERE v.at >= ?4 AND (v.at, v.id) < (?5, ?6) AND {driver} AND (?7 IS NULL OR w.name = ?7)
@@ -86,7 +89,11 @@ pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilte
     while moments.len() < filter.limit
         && let Some(row) = rows.next()?
     {
-        moments.push(read(row)?);
+        let mut moment = read(row)?;
+        if matches!(moment.entry, Some((EntryKind::Run, _))) {
+            moment.run = runs::load(connection, row.get(14)?)?;
+        }
+        moments.push(moment);
     }
     Ok(moments)
 }
@@ -128,5 +135,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Moment> {
         entry: kind.and_then(|kind| EntryKind::parse(&kind)).zip(title),
         origin: origin.and_then(|origin| Origin::parse(&origin)),
         gone: why.and_then(|why| WhyGone::parse(&why)),
+        run: None,
     })
 }

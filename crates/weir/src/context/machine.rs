@@ -18,6 +18,8 @@ pub(crate) struct Machine {
     pub project: Project,
     /// The user's configuration.
     pub config: Config,
+    /// Why the configuration cannot be used, if the call goes on with the defaults nevertheless.
+    pub config_problem: Option<CommandError>,
     /// The runs in progress.
     pub running: ActiveRuns,
 }
@@ -25,6 +27,12 @@ pub(crate) struct Machine {
 impl Machine {
     /// Finds the project and reads the configuration.
     pub(super) fn new(env: &Env) -> Result<Self, CommandError> {
+        let machine = Self::despite_config(env)?;
+        machine.config_problem.clone().map_or(Ok(machine), Err)
+    }
+
+    /// Finds the project and reads the configuration. If that cannot be used, the defaults take its place.
+    pub(super) fn despite_config(env: &Env) -> Result<Self, CommandError> {
         let paths = env.paths().ok_or_else(|| {
             CommandError::new(ErrorKind::Config, "cannot find the home folder")
                 .hint("set HOME, or set WEIR_DATA to a folder that you own")
@@ -33,15 +41,19 @@ impl Machine {
             CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", env.folder.display()))
                 .hint("until this can be read, it is not known which store the folder uses; nothing was changed")
         })?;
-        let config = config::read(&paths.config)?;
-        Ok(Self { env: env.clone(), paths, project, config, running: ActiveRuns::default() })
+        let (config, config_problem) = match config::read(&paths.config) {
+            Ok(config) => (config, None),
+            Err(problem) => (config::parse("", &paths.config)?, Some(problem)),
+        };
+        Ok(Self { env: env.clone(), paths, project, config, config_problem, running: ActiveRuns::default() })
     }
 
     /// Returns the same machine, seen from another project.
     pub(super) fn seen_from(&self, project: Project) -> Self {
         let mut env = self.env.clone();
         env.folder.clone_from(&project.root);
-        Self { env, paths: self.paths.clone(), project, config: self.config.clone(), running: ActiveRuns::default() }
+        let (paths, config, running) = (self.paths.clone(), self.config.clone(), ActiveRuns::default());
+        Self { env, paths, project, config, config_problem: None, running }
     }
 
     /// Returns the unit of work: the one that the environment names, or the branch that is checked out now.

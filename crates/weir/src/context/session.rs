@@ -8,7 +8,7 @@ use weir_core::{Origin, SessionKey};
 
 use crate::consent;
 use crate::error::CommandError;
-use crate::face::Face;
+use crate::face::{Face, Reader};
 
 /// Asks the user for consent: takes a question and what the question is about, and resolves to whether the user agreed.
 /// Without one, the answer is no.
@@ -27,6 +27,8 @@ pub(crate) struct Session {
     pub face: Face,
     /// The origin of the caller, and thus of the texts it passes.
     pub origin: Origin,
+    /// Who reads the answer.
+    pub reader: Reader,
     /// The conversation that the call belongs to, if any.
     pub key: Option<SessionKey>,
     /// The work that the caller named, if any. Otherwise it is what the machine says.
@@ -41,7 +43,8 @@ impl Session {
     /// Returns a caller that cannot be asked and gets no progress messages.
     pub(crate) fn new(face: Face, key: Option<SessionKey>) -> Self {
         let (work, cancel) = (None, CancellationToken::new());
-        Self { face, origin: face.origin(), key, work, cancel, tell: |_| (), ask: None, live: None }
+        let (origin, reader) = (face.origin(), face.reader());
+        Self { face, origin, reader, key, work, cancel, tell: |_| (), ask: None, live: None }
     }
 
     /// Returns the same caller with a function that receives progress messages.
@@ -57,6 +60,11 @@ impl Session {
     /// Returns the place that shows the output of runs while they run. Only a person at a terminal has one.
     pub(crate) fn live_output(&self) -> Option<&LiveOutput> {
         self.live.as_ref()
+    }
+
+    /// Returns the same caller with another reader of its answers.
+    pub(super) fn with_reader(self, reader: Reader) -> Self {
+        Self { reader, ..self }
     }
 
     /// Returns the same caller in another conversation.

@@ -4,6 +4,7 @@
 mod advice_tests;
 
 mod order;
+mod printing;
 mod summary;
 
 use std::ffi::OsString;
@@ -15,10 +16,10 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use weir_core::query::terms;
 
 use super::{
-    config_file, functions, http, live, man, mcp, notes, overview, paint, policy, proxy, signal, stores, sync, team, ui,
+    config_file, functions, http, live, man, mcp, notes, overview, paint, policy, proxy, runs, signal, stores, switch,
+    sync, team, tool_call, ui,
 };
 use super::{uninstall, upgrade};
-use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
@@ -26,7 +27,8 @@ use crate::face::Face;
 use crate::operations::{Arguments, OPERATIONS};
 use crate::replay;
 use crate::run::unfinished::{self, AuditDepth};
-use crate::{setup, statusline, when, window};
+use crate::{setup, statusline, window};
+use printing::{Printing, written};
 
 /// The command that exits with the code of what it runs.
 const RUN: &str = "run";
@@ -56,7 +58,7 @@ pub(crate) fn run() -> ExitCode {
             paint::clear_progress();
             let mut stderr = anstream::stderr().lock();
             let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
-            let text = paint::safe(&error.to_string());
+            let text = paint::for_stderr(&error.to_string());
             let _ = writeln!(stderr, "{style}error:{style:#}{}", text.strip_prefix("error:").unwrap_or(&text));
             ExitCode::from(match matches.subcommand_name() {
                 Some(RUN) => error.kind.exit_code_of_run(),
@@ -82,19 +84,21 @@ Everything stays on this machine, unless you connect a project to a team server.
 
 const AFTER_HELP: &str = "\
 One minute:
-  weir                                    show the current state and the next step
-  weir replay                             show what Weir would have saved so far
-  weir setup                              connect your clients; shows what changes
-  weir run 'make test'                    run a command; long output is held back
-  weir history                            list what happened
-  weir get k7f2m9q4xz                     read an entry by its reference
-  weir note \"We use port 7071 in tests\"   store a note
-  weir search port tests                  find the note
-  weir stats                              count the tokens that were held back
-  weir ui                                 look at all of it in a browser
-  weir doctor                             check everything, and say how to fix it
+  weir                             show the current state and the next step
+  weir replay                      show what Weir would have saved so far
+  weir setup                       connect your clients; shows what changes
+  weir run 'make test'             run a command; its output is stored
+  weir get                         read the newest entry, or one by reference
+  weir history                     list what happened
+  weir note \"Tests use port 7071\"  store a note
+  weir search port tests           find the note
+  weir stats                       count the tokens that were held back
+  weir ui                          look at all of it in a browser
+  weir off                         turn Weir off in this project
+  weir doctor                      check everything, and say how to fix it
 
-Every command has --help with examples, and --json for scripts.";
+Every command has --help with examples, and --json for scripts. A command that a client starts prints what a model gets; \
+--for-model shows you the same.";
 
 /// Returns the complete command line: the operations, and the commands besides them.
 fn command() -> Command {
@@ -112,6 +116,12 @@ fn command() -> Command {
         .global(true)
         .display_order(FOLDER_ORDER)
         .help("Run as if started in this folder");
+    let for_model = Arg::new(printing::FOR_MODEL)
+        .long(printing::FOR_MODEL)
+        .action(ArgAction::SetTrue)
+        .global(true)
+        .hide(true)
+        .help("Print what a model gets: within a budget, with marks around stored text, and times in UTC");
     let mcp = Command::new("mcp")
         .about("Serve the operations to an MCP client on standard input and output")
         .after_long_help("Example for a client's configuration:\n  {\"command\": \"weir\", \"args\": [\"mcp\"]}");
@@ -124,11 +134,13 @@ fn command() -> Command {
         .about(ABOUT)
         .long_about(LONG_ABOUT)
         .after_long_help(AFTER_HELP)
-        .args([json, folder])
+        .args([json, folder, for_model])
         .subcommands(OPERATIONS.iter().filter_map(|operation| Some((operation.command_line)(operation.command?))))
         .subcommands(setup::commands())
+        .subcommands(switch::commands())
         .subcommands(stores::commands())
         .subcommands([
+            runs::command(),
             notes::command(),
             policy::command(),
             replay::command(),
@@ -173,11 +185,15 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     }
     match name {
         OVERVIEW => {
-            use_local_time(matches);
-            finish(overview::answer(&env), matches.get_flag("json"))
+            let printing = Printing::of(&env, matches);
+            printing.use_local_time();
+            printing.finish(overview::answer(&env))
         }
-        // It works without a context, since that needs a valid configuration.
-        config_file::CONFIG => finish(config_file::run(&env, arguments)?, arguments.get_flag("json")),
+        // These work without a context, since that needs a valid configuration.
+        switch::OFF | switch::ON => {
+            Printing::of(&env, arguments).finish(switch::run(&env, name == switch::OFF, arguments)?)
+        }
+        config_file::CONFIG => Printing::of(&env, arguments).finish(config_file::run(&env, arguments)?),
         _ => serve_or_call(&env, name, arguments),
     }
 }
@@ -193,43 +209,38 @@ fn check_folder(folder: &Path) -> Result<(), CommandError> {
         .hint("`--folder` (`-C`) takes the path of an existing folder"))
 }
 
-/// Shows local times if the answer goes to a person at a terminal.
-fn use_local_time(arguments: &ArgMatches) {
-    if is_for_terminal(arguments) {
-        when::use_local_time();
-    }
-}
-
-/// Whether the answer goes to a person at a terminal.
-fn is_for_terminal(arguments: &ArgMatches) -> bool {
-    use std::io::IsTerminal as _;
-    !arguments.get_flag("json") && std::io::stdout().is_terminal()
-}
-
 /// Starts a server, or calls a command.
 fn serve_or_call(env: &Env, name: &str, arguments: &ArgMatches) -> Result<ExitCode, CommandError> {
+    let printing = Printing::of(env, arguments);
     if name == team::TEAM {
-        return finish(team::run(env, arguments)?, arguments.get_flag("json"));
+        return printing.finish(team::run(env, arguments)?);
     }
     if name == http::command::SERVE && arguments.get_flag("team") {
         return team::serve(env, arguments).map(|()| ExitCode::SUCCESS);
     }
     if name == http::command::SERVE {
         let answer = http::command::run(env, arguments)?;
-        return answer.map_or(Ok(ExitCode::SUCCESS), |answer| finish(answer, arguments.get_flag("json")));
+        return answer.map_or(Ok(ExitCode::SUCCESS), |answer| printing.finish(answer));
     }
     let runtime = runtime()?;
     let code = if name == "mcp" {
         let context = Context::new(env, Face::Mcp)?;
         runtime.block_on(mcp::serve(context, env.client_session.clone())).map(|()| ExitCode::SUCCESS)
     } else {
-        let live = if is_for_terminal(arguments) { live::output() } else { None };
-        let context = Context::new(env, Face::Terminal)?
+        let live = if printing.is_for_person() { live::output() } else { None };
+        // A file that cannot be used is one of the things that doctor reports.
+        let new = if name == "doctor" { Context::despite_config } else { Context::new };
+        let context = new(env, Face::Terminal)?
+            .with_reader(printing.reader)
             .with_progress(paint::show_progress)
             .with_consent_prompt(paint::asker())
             .with_live_output(live);
         let remarks = unfinished::finish(context.paths(), AuditDepth::Full);
         remarks.iter().for_each(|remark| paint::warn(remark));
+        // A server also answers programs, which read UTC.
+        if name != "ui" && name != proxy::PROXY {
+            printing.use_local_time();
+        }
         call(&runtime, context, name, arguments)
     };
     // A read of standard input that never ends must not keep the program from exiting.
@@ -243,57 +254,54 @@ fn call(
     name: &str,
     arguments: &ArgMatches,
 ) -> Result<ExitCode, CommandError> {
-    // A server also answers programs, which read UTC.
-    if name != "ui" && name != proxy::PROXY {
-        use_local_time(arguments);
-    }
+    let printing = Printing::of(context.env(), arguments);
     if name == "policy" {
-        return finish(policy::check(&context, arguments)?, arguments.get_flag("json"));
+        return printing.finish(policy::check(&context, arguments)?);
     }
     if name == "replay" {
-        return finish(replay::run(&context, arguments)?, arguments.get_flag("json"));
+        return printing.finish(replay::run(&context, arguments)?);
     }
     if name == "schema" {
-        return finish(functions::run(&context, arguments)?, arguments.get_flag("json"));
+        return printing.finish(functions::run(&context, arguments)?);
     }
     if name == "window" {
-        return finish(
-            window::run(&context, arguments, |client| setup::window_set(&context, client))?,
-            arguments.get_flag("json"),
-        );
+        return printing.finish(window::run(&context, arguments, |client| setup::window_set(&context, client))?);
     }
     if name == upgrade::UPGRADE {
-        return finish(upgrade::run(&context)?, arguments.get_flag("json"));
+        return printing.finish(upgrade::run(&context)?);
     }
     if name == uninstall::UNINSTALL {
         let ask = |about: &str| paint::ask(about, "Remove this? [y/N]");
         let ask = paint::can_ask().then_some(&ask as &dyn Fn(&str) -> String);
-        return finish(uninstall::run(&context, arguments, ask)?, arguments.get_flag("json"));
+        return printing.finish(uninstall::run(&context, arguments, ask)?);
     }
     if name == "ui" {
         return runtime.block_on(ui::run(&context, arguments)).map(|()| ExitCode::SUCCESS);
     }
     if name == sync::SYNC {
         let answer = sync::run(&context, arguments)?;
-        return answer.map_or(Ok(ExitCode::SUCCESS), |answer| finish(answer, arguments.get_flag("json")));
+        return answer.map_or(Ok(ExitCode::SUCCESS), |answer| printing.finish(answer));
+    }
+    if name == runs::RUNS {
+        return printing.finish(runtime.block_on(runs::run(&context, arguments))?);
     }
     if name == "notes" {
         let answer = runtime.block_on(notes::review(&context, arguments))?;
-        return finish(answer, arguments.get_flag("json"));
+        return printing.finish(answer);
     }
     if name == proxy::PROXY {
         let answer = runtime.block_on(proxy::run(&context, arguments))?;
-        return finish(answer, arguments.get_flag("json"));
+        return printing.finish(answer);
     }
     let ask = |question: &str, about: &str| runtime.block_on(context.consent(question, about));
     if let Some(answer) = stores::run(&context, name, arguments, &ask) {
-        return answer?.map_or(Ok(ExitCode::SUCCESS), |answer| finish(answer, arguments.get_flag("json")));
+        return answer?.map_or(Ok(ExitCode::SUCCESS), |answer| printing.finish(answer));
     }
     if let Some(task) = setup::task(name) {
         let ask = |about: &str| paint::ask(about, "Write this? [y/N, d shows the diff]");
         let ask = paint::can_ask().then_some(&ask as &dyn Fn(&str) -> String);
         let answer = setup::run(&context, task, arguments, ask)?;
-        return finish(answer, arguments.get_flag("json"));
+        return printing.finish(answer);
     }
     call_operation(runtime, &context, name, arguments)
 }
@@ -308,73 +316,37 @@ fn call_operation(
         .iter()
         .find(|operation| operation.command == Some(name))
         .ok_or_else(|| CommandError::usage(format!("unknown command `{name}`")))?;
-    let running = operation.start(context.clone(), Arguments::Shell(arguments))?;
+    // A person who types a command means it. A model is told that Weir is off, as over MCP.
+    if context.env().is_of_client()
+        && operation.tool != "ctx_doctor"
+        && let Some(off) = tool_call::off(context)
+    {
+        return Err(off.error());
+    }
+    let mut running = operation.start(context.clone(), Arguments::Shell(arguments))?;
     let answer = runtime.block_on(async {
         tokio::select! {
-            answer = running => answer,
+            answer = &mut running => answer,
             () = signal::asked_to_end() => {
-                // Ending the runs stores their output so far.
+                // Ending a run stores its output so far, and its answer says where.
+                if name == RUN && context.running().stop_all()
+                    && let Ok(answer) = tokio::time::timeout(signal::SHUTDOWN_TIMEOUT, running).await
+                {
+                    return answer;
+                }
                 context.running().end_all(signal::SHUTDOWN_TIMEOUT).await;
                 Err(crate::context::cancelled())
             }
         }
     })?;
     let words = if name == "search" { searched(arguments) } else { Vec::new() };
-    finish_with(answer, arguments.get_flag("json"), &words)
+    Printing::of(context.env(), arguments).finish_with(answer, &words)
 }
 
 /// Returns the words that were searched for.
 fn searched(arguments: &ArgMatches) -> Vec<String> {
     let queries = arguments.try_get_many::<String>("queries").ok().flatten().into_iter().flatten();
     queries.flat_map(|query| terms(query)).flat_map(|term| term.words).collect()
-}
-
-fn finish(answer: Answer, json: bool) -> Result<ExitCode, CommandError> {
-    finish_with(answer, json, &[])
-}
-
-/// Shows an answer, with these words in bold, and returns its exit code.
-fn finish_with(answer: Answer, json: bool, words: &[String]) -> Result<ExitCode, CommandError> {
-    let (found, exit_code) = (answer.found, answer.exit_code);
-    let shown = show(answer, json, words)?;
-    Ok(match exit_code {
-        Some(code) => ExitCode::from(code),
-        None if found => shown,
-        None => ExitCode::from(ErrorKind::NotFound.exit_code()),
-    })
-}
-
-fn show(answer: Answer, json: bool, words: &[String]) -> Result<ExitCode, CommandError> {
-    paint::clear_progress();
-    if let Some(raw) = answer.raw {
-        if json {
-            return Err(CommandError::usage("cannot write raw bytes as JSON").hint("omit --raw or --json"));
-        }
-        // Frame by frame, since the text may be larger than memory.
-        let mut stdout = std::io::stdout().lock();
-        for number in 0..raw.frame_count() {
-            let frame = raw.frame(number)?;
-            if let Err(error) = stdout.write_all(&frame) {
-                return written(Err(error));
-            }
-        }
-        return written(stdout.flush());
-    }
-    if json {
-        let text = serde_json::to_string_pretty(&answer.data).unwrap_or_default();
-        return written(writeln!(std::io::stdout(), "{}", paint::safe_json(&text)));
-    }
-    written(paint::print(&answer.text, words))
-}
-
-/// Converts the result of writing an answer. A closed pipe (`| head`) is not an error.
-fn written(result: std::io::Result<()>) -> Result<ExitCode, CommandError> {
-    match result {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(CommandError::new(ErrorKind::Failed, format!("cannot write the answer: {error}")))
-        }
-        _ => Ok(ExitCode::SUCCESS),
-    }
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
@@ -390,5 +362,11 @@ mod tests {
     #[test]
     fn the_command_line_holds_together() {
         super::command().debug_assert();
+    }
+
+    #[test]
+    fn the_examples_fit_a_small_terminal() {
+        let lines = super::AFTER_HELP.lines().take_while(|line| !line.is_empty());
+        assert!(lines.clone().count() > 10 && lines.into_iter().all(|line| line.chars().count() <= 78));
     }
 }

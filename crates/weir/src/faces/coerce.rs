@@ -36,6 +36,7 @@ const ALIASES: &[(&str, &[(&str, &str)])] = &[
     ("ctx_search", &[("q", "queries"), ("max_results", "limit")]),
     ("ctx_get", &[("id", "ref"), ("regex", "pattern")]),
     ("ctx_history", &[("session_id", "session"), ("branch", "work"), ("max_results", "limit")]),
+    ("ctx_reflect", &[("session_id", "session"), ("branch", "work")]),
     ("ctx_context", &[("max_results", "limit")]),
     ("ctx_forget", &[("session_id", "session"), ("id", "refs")]),
     ("context_map", &[("folder", "path"), ("directory", "path")]),
@@ -275,6 +276,7 @@ mod tests {
         for (tool, arguments, expected) in [
             ("ctx_history", json!({"session_id": "s"}), json!({"session": "s"})),
             ("ctx_history", json!({"sessionId": "s"}), json!({"session": "s"})),
+            ("ctx_reflect", json!({"session_id": "s", "branch": "b"}), json!({"session": "s", "work": "b"})),
             ("ctx_forget", json!({"session_id": "s", "ids": ["a"]}), json!({"session": "s", "refs": ["a"]})),
             ("ctx_execute", json!({"command": "ls", "timeout": "9"}), json!({"code": "ls", "timeout": 9})),
             ("ctx_execute", json!({"cmd": ["ls"]}), json!({"code": "ls"})),

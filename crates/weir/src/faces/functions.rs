@@ -3,7 +3,10 @@
 //! All forms come from the one schema of an operation's arguments. The program that gets a function call from a
 //! model passes name and arguments on to `weir mcp`, which also understands nulls for arguments that are left out.
 
-use clap::builder::PossibleValuesParser;
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value, json};
 
@@ -110,7 +113,7 @@ pub(crate) fn command() -> Command {
             Arg::new("form")
                 .value_name("FORM")
                 .required(true)
-                .value_parser(PossibleValuesParser::new(FORMS.iter().map(|form| form.name)))
+                .value_parser(FormName)
                 .hide_possible_values(true)
                 .help("Form to print, one of those below"),
             Arg::new("all")
@@ -126,6 +129,30 @@ pub(crate) fn command() -> Command {
                 .conflicts_with("all")
                 .help("Print only this tool; can be repeated"),
         ])
+}
+
+/// Parses the name of a form. A beginning, such as `openai`, is no name; the error suggests the first that has it.
+#[derive(Clone)]
+struct FormName;
+
+impl TypedValueParser for FormName {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        let known = PossibleValuesParser::new(FORMS.iter().map(|form| form.name));
+        known.parse_ref(command, argument, value).map_err(|mut error| {
+            let named = value.to_str().filter(|value| !value.is_empty());
+            let meant = named.and_then(|value| FORMS.iter().find(|form| form.name.starts_with(value)));
+            if let Some(form) = meant {
+                error.insert(ContextKind::SuggestedValue, ContextValue::String(form.name.to_owned()));
+            }
+            error
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(FORMS.iter().map(|form| PossibleValue::new(form.name))))
+    }
 }
 
 /// Prints a form.

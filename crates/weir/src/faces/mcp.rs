@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitRequestParams, ElicitationAction,
-    ElicitationSchema, Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    ElicitationSchema, Implementation, InitializeRequestParams, InitializeResult, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{ElicitationMode, Peer, RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
@@ -25,6 +26,7 @@ use crate::config::ListedTools;
 use crate::context::{ConsentPrompt, Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
 use crate::run::unfinished;
+use crate::switch::Off;
 use crate::{random, when};
 
 /// The instructions that the model gets once, at the beginning of a session.
@@ -124,11 +126,30 @@ impl ServerHandler for Server {
         info()
     }
 
+    /// Greets the client. While Weir is off for it, the model is told nothing.
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        call: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        call.peer.set_peer_info(request.clone());
+        let mut greeting = self.negotiate_initialize(&request)?;
+        if self.off(&client_name(&request.client_info)).is_some() {
+            greeting.instructions = None;
+        }
+        Ok(greeting)
+    }
+
+    /// Lists no tools while Weir is off: each of them would only answer that, at the cost of its description in every
+    /// request.
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        call: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        if self.off(&Self::client(&call)).is_some() {
+            return Ok(ListToolsResult::with_all_items(Vec::new()));
+        }
         Ok(ListToolsResult::with_all_items(tools(&self.context.config().tools)))
     }
 
@@ -145,6 +166,9 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(tool_call::no_such_tool(&request.name), None));
         };
         let (session, is_named) = self.session(&call)?;
+        if let Some(off) = self.off(&session.client) {
+            return Ok(CallToolResponse::from(result(Err(off.error()))));
+        }
         let context = self.context.for_call(Some(session), call.ct.clone()).with_consent_prompt(asker(&call.peer));
         let remarks = unfinished::finish_off(context.paths()).await;
         let mut answer = tool_call::call(operation, context.clone(), request.arguments.unwrap_or_default()).await;
@@ -160,10 +184,20 @@ impl ServerHandler for Server {
 }
 
 impl Server {
+    /// Returns the name that the client gave itself.
+    fn client(call: &RequestContext<RoleServer>) -> String {
+        call.client_info().map_or_else(|| "mcp".to_owned(), |client| client_name(&client))
+    }
+
+    /// Returns why Weir is off for a client, if it is.
+    fn off(&self, client: &str) -> Option<Off> {
+        let key = SessionKey { client: client.to_owned(), key: String::new() };
+        tool_call::off(&self.context.clone().in_session(Some(key)))
+    }
+
     /// Returns the session of a call, and whether the client named it.
     fn session(&self, call: &RequestContext<RoleServer>) -> Result<(SessionKey, bool), ErrorData> {
-        let client = call.client_info().map_or_else(|| "mcp".to_owned(), |client| client_name(&client));
-        let named = named_session(call)?;
+        let (client, named) = (Self::client(call), named_session(call)?);
         let key = named.unwrap_or(&self.fallback_session).to_owned();
         Ok((SessionKey { client, key }, named.is_some() || self.is_session_known))
     }

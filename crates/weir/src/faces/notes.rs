@@ -11,8 +11,10 @@ use weir_store::{NoteUse, Store};
 use crate::answer::{Answer, counted, headline, one_line};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::needs::KnowledgeContext;
+use crate::operations::forget;
 use crate::staleness::{self, Doubt};
-use crate::{team, when};
+use crate::{references, team, when};
 
 /// The maximum number of notes per store, newest first. A review reads every one.
 const MAX_NOTES: usize = 5_000;
@@ -40,21 +42,21 @@ const NOTE_CATEGORIES: &[NoteCategory] = &[
         flag: "stale",
         help: "Only notes that may be out of date",
         title: "may be out of date",
-        hint: "if still true: weir note \"…\" --supersedes REF --files …; if not: weir forget REF",
+        hint: "if still true: weir note \"…\" --supersedes REF --files …; if not: weir notes --remove REF",
         holds: |note| !note.doubts.is_empty(),
     },
     NoteCategory {
         flag: "superseded",
         help: "Only notes that newer notes replace",
         title: "superseded",
-        hint: "kept as history; to remove one: weir forget REF",
+        hint: "kept as history; to remove one: weir notes --remove REF",
         holds: |note| note.seen.entry.superseded_by.is_some(),
     },
     NoteCategory {
         flag: "unused",
         help: "Only notes older than 30 days that were never read",
         title: "never read",
-        hint: "to read one: weir get REF; to remove one: weir forget REF (starts with a dry run)",
+        hint: "to read one: weir get REF; to remove one: weir notes --remove REF",
         holds: |note| note.unused,
     },
 ];
@@ -74,9 +76,9 @@ pub(crate) fn command() -> Command {
     Command::new("notes")
         .about("List notes, newest first, and say which may be out of date, superseded or unused")
         .after_long_help(
-            "Examples:\n  weir notes\n  weir notes --stale\n  weir notes --confirm k7f2m9q4xz\n  weir notes --all --json\n\n\
-             Models see whether a note is yours, or theirs and confirmed by you. `weir forget` removes a note, and \
-             `weir note … --supersedes REF` replaces it.",
+            "Examples:\n  weir notes\n  weir notes --stale\n  weir notes --confirm k7f2m9q4xz\n  weir notes --remove k7f2m9q4xz\n  \
+             weir notes --all --json\n\nModels see whether a note is yours, or theirs and confirmed by you. \
+             `weir note … --supersedes REF` replaces a note.",
         )
         .args(NOTE_CATEGORIES.iter().map(|sort| flag(sort.flag, sort.help)))
         .arg(flag("all", "List every note"))
@@ -86,9 +88,50 @@ pub(crate) fn command() -> Command {
                 .value_name("REF")
                 .num_args(1..)
                 .conflicts_with_all(NOTE_CATEGORIES.iter().map(|sort| sort.flag).chain(["all"]))
-                .value_parser(|text: &str| Reference::parse(text).map_err(|error| error.to_string()))
                 .help("Confirm notes that a model wrote"),
         )
+        .arg(
+            Arg::new("remove")
+                .long("remove")
+                .value_name("REF")
+                .num_args(1..)
+                .conflicts_with_all(NOTE_CATEGORIES.iter().map(|sort| sort.flag).chain(["all", "confirm"]))
+                .help("Remove notes for good, after asking"),
+        )
+        .arg(flag("yes", "Remove without asking").requires("remove"))
+}
+
+/// Removes notes, if the user agrees.
+async fn remove(context: &Context, references: Vec<Reference>, is_agreed: bool) -> Result<Answer, CommandError> {
+    let (scope, wanted) = (context.scope(), references.clone());
+    let notes = context.with_stores(move |open| {
+        let mut notes = Vec::new();
+        for reference in wanted {
+            let mut found = None;
+            for level in [Level::Project, Level::User] {
+                let stored = open.existing(level)?.map(|store| store.notes(&scope, MAX_NOTES)).transpose()?;
+                let mut entries = stored.into_iter().flatten().map(|note| note.entry);
+                found = found.or_else(|| entries.find(|entry| entry.reference == reference));
+            }
+            notes.push(found.ok_or_else(|| no_such_note("remove", reference))?);
+        }
+        Ok(notes)
+    });
+    let titles = notes.await?.into_iter().map(|entry| format!("{} {}", entry.reference, one_line(&entry.title, 100)));
+    let titles = titles.collect::<Vec<_>>().join("\n");
+    let question = format!("Remove {} for good?", counted(references.len(), "note", "notes"));
+    if !is_agreed && !context.consent(&question, &titles).await? {
+        let error = CommandError::new(ErrorKind::Denied, "nothing was removed: you did not confirm it");
+        return Err(error.hint("--yes removes notes without asking"));
+    }
+    let (scope, removed) = (context.scope(), crate::answer::references(&references));
+    let text = context.with_stores(move |open| forget::remove_entries(open, &scope, references)).await?;
+    Ok(Answer::new(text, json!({ "removed": removed })))
+}
+
+fn no_such_note(verb: &str, reference: Reference) -> CommandError {
+    CommandError::new(ErrorKind::NotFound, format!("cannot {verb} {reference}: there is no such note"))
+        .hint("`weir notes --all` lists the notes")
 }
 
 /// Confirms notes in order, up to the first that does not exist.
@@ -103,10 +146,7 @@ async fn confirm(context: &Context, references: Vec<Reference>) -> Result<Answer
                     Some(entry) => Some(entry),
                     None => open.user()?.confirm(&scope, reference, now)?,
                 };
-                let found = found.ok_or_else(|| {
-                    CommandError::new(ErrorKind::NotFound, format!("cannot confirm {reference}: there is no such note"))
-                        .hint("`weir notes --all` lists the notes")
-                })?;
+                let found = found.ok_or_else(|| no_such_note("confirm", reference))?;
                 team::confirmed(open.folder(Level::Project), reference)?;
                 confirmed.push(found);
             }
@@ -120,8 +160,14 @@ async fn confirm(context: &Context, references: Vec<Reference>) -> Result<Answer
 
 /// Runs the review, or confirms the given notes.
 pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
-    if let Some(references) = arguments.get_many::<Reference>("confirm") {
-        return confirm(context, references.copied().collect()).await;
+    let named = |option: &str| arguments.get_many::<String>(option).map(|texts| texts.cloned().collect::<Vec<_>>());
+    let knowledge = KnowledgeContext::of(context);
+    if let Some(texts) = named("confirm") {
+        return confirm(context, references::resolve_all(&knowledge, &texts).await?).await;
+    }
+    if let Some(texts) = named("remove") {
+        let references = references::resolve_all(&knowledge, &texts).await?;
+        return remove(context, references, arguments.get_flag("yes")).await;
     }
     let asked: Vec<&NoteCategory> = NOTE_CATEGORIES.iter().filter(|sort| arguments.get_flag(sort.flag)).collect();
     let all = arguments.get_flag("all");

@@ -15,6 +15,7 @@ use crate::error::CommandError;
 use crate::face::Face;
 use crate::operations::stats::account::Account;
 use crate::setup::health::{self, ClientsOverview};
+use crate::switch::{OFF_MEANS, Off, Switch};
 use crate::{sessions, when};
 
 /// Returns how things stand in the folder of the call.
@@ -30,8 +31,10 @@ pub(crate) fn answer(env: &Env) -> Answer {
     };
     let clients = health::overview(&context);
     let store = StoreState::read(&context);
-    let next = next_step(&clients, &store);
-    let mut lines = vec![format!("weir {version} in {}", short(env, &context.project().root)), String::new()];
+    let off = Switch::read(context.paths()).all_off(context.project(), &env.folder);
+    let next = off.first().map_or_else(|| next_step(&clients, &store, &context.project().root), Off::remedy);
+    let mut lines: Vec<String> = off.iter().map(|off| format!("Weir is {}: {OFF_MEANS}", off.place())).collect();
+    lines.extend([format!("weir {version} in {}", short(env, &context.project().root)), String::new()]);
     lines.push(format!("clients  {}", clients_line(&clients)));
     lines.extend(store.lines(env));
     lines.push(String::new());
@@ -39,6 +42,7 @@ pub(crate) fn answer(env: &Env) -> Answer {
     let data = json!({
         "version": version,
         "project": context.project().root.display().to_string(),
+        "off": off.iter().map(Off::place).collect::<Vec<_>>(),
         "set_up": clients.set_up,
         "not_set_up": clients.waiting,
         "wrong": clients.wrong.iter().map(|one| one.title).collect::<Vec<_>>(),
@@ -135,7 +139,7 @@ impl Facts {
 }
 
 /// Returns a path as a person writes it, on one line.
-fn short(env: &Env, path: &Path) -> String {
+pub(super) fn short(env: &Env, path: &Path) -> String {
     let shown = match env.home.as_deref().and_then(|home| path.strip_prefix(home).ok()) {
         Some(rest) => format!("~/{}", rest.display()),
         None => path.display().to_string(),
@@ -149,8 +153,7 @@ fn clients_line(clients: &ClientsOverview) -> String {
         parts.push(format!("{} set up", clients.set_up.join(", ")));
     }
     if !clients.wrong.is_empty() {
-        let titles: Vec<&str> = clients.wrong.iter().map(|one| one.title).collect();
-        parts.push(format!("{} not set up correctly", titles.join(", ")));
+        parts.extend(clients.wrong.iter().map(|one| format!("{} {}", one.title, one.brief)));
     }
     if !clients.waiting.is_empty() {
         parts.push(format!("{} installed, not set up", clients.waiting.join(", ")));
@@ -159,7 +162,7 @@ fn clients_line(clients: &ClientsOverview) -> String {
 }
 
 /// Returns the one thing to do next.
-fn next_step(clients: &ClientsOverview, store: &StoreState) -> String {
+fn next_step(clients: &ClientsOverview, store: &StoreState, root: &Path) -> String {
     if let StoreState::Unusable(error) = store {
         return error.hints.first().cloned().unwrap_or_else(|| "weir doctor".to_owned());
     }
@@ -170,10 +173,27 @@ fn next_step(clients: &ClientsOverview, store: &StoreState) -> String {
     let next = match (clients.set_up.is_empty(), clients.waiting.is_empty()) {
         (true, false) => "weir setup   (says what it changes, then asks; `weir replay` shows what it would save)",
         (true, true) => {
-            "weir run 'make test'   (runs a command; `weir setup claude` connects a client that was not found)"
+            let command = test_command(root);
+            return format!(
+                "weir run '{command}'   (runs a command; `weir setup claude` connects a client that was not found)"
+            );
         }
         (false, _) if has_sessions => "weir stats   (what was saved; `weir ui` shows all of it in a browser)",
         (false, _) => "start a session in your client here, then run `weir` again",
     };
     next.to_owned()
+}
+
+/// Returns the command that most likely runs the tests of a project.
+fn test_command(root: &Path) -> &'static str {
+    const COMMANDS: [(&str, &str); 6] = [
+        ("Cargo.toml", "cargo test"),
+        ("go.mod", "go test ./..."),
+        ("package.json", "npm test"),
+        ("pyproject.toml", "pytest"),
+        ("setup.py", "pytest"),
+        ("Makefile", "make test"),
+    ];
+    let known = COMMANDS.iter().find(|(file, _)| root.join(file).exists());
+    known.map_or("git status", |(_, command)| command)
 }

@@ -1,6 +1,6 @@
 //! Makes an answer readable and safe on a terminal: colours references and marks, and removes control characters.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,23 +8,28 @@ use anstyle::{AnsiColor, Style};
 use weir_core::Reference;
 
 use crate::context::ConsentPrompt;
+use crate::face::Reader;
 
 /// Whether a line of progress is on the terminal.
 static HAS_PROGRESS: AtomicBool = AtomicBool::new(false);
 
-/// Writes text to standard output, with colour if it is a terminal that supports it. There, the given words are bold.
-pub(crate) fn print(text: &str, words: &[String]) -> std::io::Result<()> {
-    use std::io::IsTerminal as _;
+/// Writes text to standard output. A person sees it without the marks that are for models; on a terminal, with colours,
+/// the given words in bold, and long lines of Weir's own wrapped between words.
+pub(crate) fn print(text: &str, words: &[String], reader: Reader) -> std::io::Result<()> {
     let stdout = std::io::stdout();
-    let text = match (anstream::AutoStream::choice(&stdout), stdout.is_terminal()) {
-        (anstream::ColorChoice::Never, false) => text.to_owned(),
-        (anstream::ColorChoice::Never, true) => without_fences(&safe(text)).join("\n"),
-        (_, false) => safe(text).lines().map(paint).collect::<Vec<_>>().join("\n"),
-        (_, true) => {
-            let text = safe(text);
-            let lines = without_fences(&text).into_iter().map(|line| match paint(line) {
-                painted if painted != line => painted,
-                plain => highlighted(&plain, words),
+    let is_plain = anstream::AutoStream::choice(&stdout) == anstream::ColorChoice::Never;
+    let columns = if stdout.is_terminal() { screen().map(|(columns, _)| columns) } else { None };
+    let safe = if stdout.is_terminal() || !is_plain { safe(text) } else { text.to_owned() };
+    let text = match reader {
+        Reader::Model => safe,
+        Reader::Person => {
+            let lines = without_fences(&safe).into_iter().map(|Line { text, is_stored }| {
+                let line = columns.filter(|_| !is_stored).map_or_else(|| text.to_owned(), |most| wrapped(text, most));
+                match paint(&line) {
+                    _ if is_plain => line,
+                    painted if painted != line => painted,
+                    _ => highlighted(&line, words),
+                }
             });
             lines.collect::<Vec<_>>().join("\n")
         }
@@ -32,9 +37,53 @@ pub(crate) fn print(text: &str, words: &[String]) -> std::io::Result<()> {
     writeln!(stdout.lock(), "{}", text.trim_end_matches('\n'))
 }
 
+/// Returns the line above a text that is shown in full, in colour if standard output has colours.
+pub(crate) fn head(line: &str) -> String {
+    match anstream::AutoStream::choice(&std::io::stdout()) {
+        anstream::ColorChoice::Never => safe(line),
+        _ => paint(&safe(line)),
+    }
+}
+
+/// Returns the number of columns and rows of the terminal.
+fn screen() -> Option<(usize, u64)> {
+    let (columns, rows) = terminal_size::terminal_size()?;
+    Some((usize::from(columns.0), u64::from(rows.0)))
+}
+
+/// Whether this many lines are more than the terminal shows at once.
+pub(crate) fn is_more_than_a_screen(lines: u64) -> bool {
+    screen().is_some_and(|(_, rows)| lines > rows)
+}
+
+/// Returns a text for standard error, safe for a terminal, and wrapped between words if it is one.
+pub(crate) fn for_stderr(text: &str) -> String {
+    let text = safe(text);
+    let columns = if std::io::stderr().is_terminal() { screen().map(|(columns, _)| columns) } else { None };
+    let Some(columns) = columns else { return text };
+    text.lines().map(|line| wrapped(line, columns)).collect::<Vec<_>>().join("\n")
+}
+
+/// Breaks a line between words so that it fits a number of columns. What follows is indented a little further.
+fn wrapped(line: &str, columns: usize) -> String {
+    let indent = line.len() - line.trim_start_matches(' ').len() + 2;
+    let mut shown = String::with_capacity(line.len());
+    let (mut rest, mut room) = (line, columns);
+    while let Some((end, _)) = rest.char_indices().nth(room) {
+        // A word that is longer than a line stays whole, so that a path can be copied.
+        let fits = rest[..end].rfind(' ').filter(|at| !rest[..*at].trim().is_empty());
+        let Some(at) = fits.or_else(|| rest[end..].find(' ').map(|at| end + at)) else { break };
+        shown.push_str(rest[..at].trim_end());
+        shown.push('\n');
+        shown.push_str(&" ".repeat(indent));
+        rest = rest[at..].trim_start();
+        room = columns.saturating_sub(indent).max(1);
+    }
+    shown + rest
+}
+
 /// Shows progress on standard error, on a line that the next one overwrites. Only for a person.
 pub(crate) fn show_progress(progress: &str) {
-    use std::io::IsTerminal as _;
     let stderr = std::io::stderr();
     if stderr.is_terminal() {
         HAS_PROGRESS.store(!progress.is_empty(), Ordering::Relaxed);
@@ -51,19 +100,18 @@ pub(crate) fn clear_progress() {
 
 /// Writes a remark to standard error, where it cannot be mistaken for the answer.
 pub(crate) fn warn(remark: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", safe(remark));
+    let _ = writeln!(std::io::stderr().lock(), "{}", for_stderr(remark));
 }
 
 /// Whether there is a person at the terminal who can be asked.
 pub(crate) fn can_ask() -> bool {
-    use std::io::IsTerminal as _;
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// Shows a text and a question to the person at the terminal. Returns what was typed, in lower case.
 pub(crate) fn ask(about: &str, question: &str) -> String {
     clear_progress();
-    let _ = write!(std::io::stderr().lock(), "{}\n\n{question} ", safe(about));
+    let _ = write!(std::io::stderr().lock(), "{}\n\n{question} ", for_stderr(about));
     let mut answer = String::new();
     // Without an answer, nothing is agreed to.
     let _ = std::io::stdin().read_line(&mut answer);
@@ -84,8 +132,16 @@ pub(crate) fn asker() -> ConsentPrompt {
     }))
 }
 
+/// A line of an answer.
+#[derive(Debug, PartialEq, Eq)]
+struct Line<'a> {
+    text: &'a str,
+    /// Whether it was between fences.
+    is_stored: bool,
+}
+
 /// Returns the lines of an answer without the fences around other people's texts, which are for models.
-fn without_fences(text: &str) -> Vec<&str> {
+fn without_fences(text: &str) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     let mut inside = None;
     for line in text.lines() {
@@ -94,7 +150,7 @@ fn without_fences(text: &str) -> Vec<&str> {
         } else if inside.is_none() && line.strip_prefix("<<<").is_some_and(|mark| Reference::parse(mark).is_ok()) {
             inside = line.strip_prefix("<<<");
         } else {
-            lines.push(line);
+            lines.push(Line { text: line, is_stored: inside.is_some() });
         }
     }
     lines
@@ -196,12 +252,26 @@ mod tests {
     }
 
     #[test]
+    fn long_lines_are_broken_between_words() {
+        for (line, columns, expected) in [
+            ("start Codex, and trust Weir's hooks", 20, "start Codex, and\n  trust Weir's hooks"),
+            ("  fix: weir setup codex --yes now", 20, "  fix: weir setup\n    codex --yes now"),
+            ("/a/path/that/is/longer/than/this and more", 20, "/a/path/that/is/longer/than/this\n  and more"),
+            ("größer mit zwanzig Spalten", 20, "größer mit zwanzig\n  Spalten"),
+            ("it fits", 20, "it fits"),
+        ] {
+            assert_eq!(wrapped(line, columns), expected);
+        }
+    }
+
+    #[test]
     fn a_person_sees_no_fences_but_every_line_inside() {
         let (one, two) = ("k7f2m9q4xz", "a7f2m9q4xz");
         let text = format!("head\n<<<{one}\n<<<{two}\ninside\n{two}>>>\n{one}>>>\nfoot\n<<<no mark\n{one}>>>");
         let expected = ["head", &format!("<<<{two}"), "inside", &format!("{two}>>>"), "foot", "<<<no mark"];
-        let shown = without_fences(&text);
+        let shown: Vec<&str> = without_fences(&text).iter().map(|line| line.text).collect();
         assert_eq!(shown[..6], expected);
         assert_eq!(shown[6], format!("{one}>>>"));
+        assert!(without_fences(&text)[2].is_stored && !without_fences(&text)[4].is_stored);
     }
 }

@@ -28,7 +28,6 @@ use super::http::listen::{Listening, ServerLimits};
 use super::paint;
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::env;
 use crate::error::{CommandError, ErrorKind};
 
 /// The command.
@@ -118,6 +117,9 @@ pub(crate) async fn run(context: &Context, arguments: &ArgMatches) -> Result<Ans
             .hint("make the folder writable, or set WEIR_DATA to a folder that is")
     })?;
     announce(context, address, &upstream);
+    if let Some(off) = holder.off() {
+        paint::warn(&format!("weir: nothing new is held back: Weir is {}; {}", off.place(), off.remedy()));
+    }
     let proxy = Arc::new(Proxy { upstream, holder: Arc::new(holder), counter: Arc::clone(&counter) });
     let hosts = AllowedHosts::loopback(address.port()).and_address(address);
     let limits = ServerLimits {
@@ -147,9 +149,6 @@ fn announce(context: &Context, address: SocketAddr, upstream: &Upstream) {
     paint::warn(&format!("weir: listening on http://{address}"));
     let project = context.project().root.display();
     paint::warn(&format!("weir: passing requests on to {upstream}; held results go to the store of {project}"));
-    if env::is_off() {
-        paint::warn("weir: WEIR_OFF is set, so nothing new is held back");
-    }
     if context.env().proxies().https.is_some() {
         paint::warn("weir: HTTPS_PROXY is not supported here; the connection to the API is direct");
     }

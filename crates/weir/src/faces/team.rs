@@ -31,6 +31,8 @@ pub(crate) use tokens::run;
 
 /// The name of the command.
 pub(crate) const TEAM: &str = "team";
+/// Whether this build has a team server. Without one, help does not mention it, and the commands say which build has it.
+const HAS_SERVER: bool = cfg!(feature = "team");
 /// The longest time between two copies of an index, in minutes: a day.
 const MAX_COPY_MINUTES: u64 = 24 * 60;
 /// The tenant of a server that has one.
@@ -75,6 +77,7 @@ pub(crate) fn command() -> Command {
         .map(|command| command.group(ArgGroup::new("place").args(["data", "database"]).required(true)));
     let [init, invite, list, rotate, revoke] = groups;
     Command::new(TEAM)
+        .hide(!HAS_SERVER)
         .about("Create a team on a server, issue and revoke its tokens, and move or delete it")
         .after_long_help(AFTER_HELP)
         .subcommand_required(true)
@@ -91,7 +94,7 @@ pub(crate) fn command() -> Command {
 /// Returns the options of `weir serve` that are about a team.
 pub(crate) fn serve_options() -> [Arg; 9] {
     let [data, database] = places();
-    [
+    let options = [
         Arg::new("team")
             .long("team")
             .action(ArgAction::SetTrue)
@@ -125,7 +128,8 @@ pub(crate) fn serve_options() -> [Arg; 9] {
         oauth("oauth-keys", "FILE", ["oauth-issuer", "resource"])
             .value_parser(value_parser!(PathBuf))
             .help("JSON Web Key Set with the public keys of the issuer"),
-    ]
+    ];
+    options.map(|option| option.hide(!HAS_SERVER))
 }
 
 fn oauth(name: &'static str, value: &'static str, others: [&'static str; 2]) -> Arg {

@@ -20,6 +20,7 @@ use crate::error::CommandError;
 use crate::hook::faults;
 use crate::metering;
 use crate::operations::{Arguments, Effect, Listing, OPERATIONS, Operation};
+use crate::switch::{Off, Switch};
 
 /// Tells Claude Code to include a tool in every request. A tool that must be looked up first is not used to follow a
 /// reference.
@@ -60,6 +61,13 @@ pub(crate) fn tool(operation: &Operation) -> Tool {
         true => tool.with_meta(MetaObject(JsonObject::from_iter([(ALWAYS_LOADED.to_owned(), true.into())]))),
         false => tool,
     }
+}
+
+/// Returns why Weir is off for a call: for its client, in its project or everywhere.
+pub(super) fn off(context: &Context) -> Option<Off> {
+    let switch = Switch::read(context.paths());
+    let client = context.session().key.as_ref().map_or("", |session| &session.client);
+    switch.off_for(client).or_else(|| switch.off_in(context.project(), &context.env().folder))
 }
 
 /// Calls an operation. Sloppy arguments are interpreted as they were meant; an error about arguments says which there

@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::env::{Paths, WEIR_DATA};
 use crate::error::{CommandError, ErrorKind};
 use crate::setup::removal::Removal;
+use crate::switch;
 
 /// The name of the command.
 pub(crate) const UNINSTALL: &str = "uninstall";
@@ -44,7 +45,7 @@ const USER_STORE: &str = "user";
 const IN_STORE: &[&str] = &["log.db", "index.db", "spool"];
 
 /// What Weir reads in its configuration folder.
-const IN_CONFIG: &[&str] = &["config.toml", "prices.toml"];
+const IN_CONFIG: &[&str] = &["config.toml", switch::FILE, "prices.toml"];
 
 /// Returns the command.
 pub(crate) fn command() -> Command {

@@ -11,6 +11,7 @@ use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
 use crate::foreign;
 use crate::project::Project;
+use crate::switch::Switch;
 use crate::when;
 
 /// The location of a session: its project, its scope and the folder of the project's store.
@@ -70,6 +71,11 @@ impl SessionLocation {
         let work = env.work.clone().or_else(|| project.branch());
         let scope = Scope { work, session: Some(session), ..Scope::project(project.key.clone()) };
         Ok(Self { project, scope, folder })
+    }
+
+    /// Whether the user turned Weir off in one of these folders of the session.
+    pub(crate) fn is_off(&self, switch: &Switch, folders: &[&Path]) -> bool {
+        folders.iter().any(|folder| switch.off_in(&self.project, folder).is_some())
     }
 
     /// Opens the project's store. A new project is added to the user's list.

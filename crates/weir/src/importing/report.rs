@@ -28,6 +28,8 @@ pub(super) struct ImportReport {
     pub elsewhere: usize,
     /// The number of sessions whose folder no longer exists.
     pub gone: usize,
+    /// The number of sessions in projects or with clients for which Weir is off.
+    pub off: usize,
     /// The number of files that are not transcripts.
     pub others: usize,
     /// Transcripts that could not be read, with the reason.
@@ -62,6 +64,8 @@ pub(crate) struct ImportData {
     other_projects: usize,
     /// The number of transcripts whose folder no longer exists.
     folder_gone: usize,
+    /// The number of transcripts of projects and clients for which Weir is off.
+    off: usize,
     rows_skipped: u64,
     /// The first of these rows, as path and line, or as path and place in an export.
     lines_skipped: Vec<String>,
@@ -176,6 +180,10 @@ impl ImportReport {
                  them into this project"
             ));
         }
+        if self.off > 0 {
+            let sessions = counted(self.off, "transcript", "transcripts");
+            lines.push(format!("skipped {sessions}, because Weir is off for their project or client"));
+        }
         if self.skipped > 0 {
             let rows = counted(self.skipped as usize, "row was", "rows were");
             lines.push(format!("{rows} not understood: {}", self.lines.join(", ")));
@@ -195,6 +203,7 @@ impl ImportReport {
             already_there: self.known,
             other_projects: self.elsewhere,
             folder_gone: self.gone,
+            off: self.off,
             rows_skipped: self.skipped,
             lines_skipped: self.lines,
             deleted,

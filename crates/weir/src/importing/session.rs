@@ -8,8 +8,10 @@ use weir_clients::{AcceptedReplies, Client, Hook, Point, Subagent, Wire, capture
 use weir_core::{Event, EventKind, Timestamp};
 use weir_store::Past;
 
+use crate::foreign;
 use crate::hook::compaction::summary_of;
 use crate::hook::hold::HELD_AS;
+use crate::replay::places::TranscriptLocation;
 
 /// How many failures are searched for one that was fixed, and how many events for what repaired it.
 const MAX_FAILURES: usize = 40;
@@ -141,4 +143,14 @@ impl StepConverter {
         let key = Some(self.subagent.clone()).filter(|key| !key.is_empty())?;
         Some(Subagent { kind: "subagent".to_owned(), key })
     }
+}
+
+/// Returns the folder that a session worked in. Gemini CLI records it in a file next to a project's transcripts.
+pub(super) fn folder_of(found: &TranscriptLocation, session: &Session) -> PathBuf {
+    if !session.folder.is_empty() {
+        return PathBuf::from(&session.folder);
+    }
+    let beside = found.path.parent().and_then(Path::parent).map(|folder| folder.join(".project_root"));
+    let written = beside.and_then(|path| foreign::read_user_file(&path, 4 << 10).ok());
+    written.map(|text| PathBuf::from(String::from_utf8_lossy(&text).trim())).unwrap_or_default()
 }

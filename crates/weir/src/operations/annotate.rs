@@ -1,13 +1,14 @@
 //! `ctx_annotate`: stores a note.
 
-use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Query, Reference};
+use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Query};
 use weir_store::{Hit, Kept, Store};
 
 use super::{Declared, Effect, Listing};
-use crate::answer::{Answer, headline, one_line, references};
+use crate::answer::{self, Answer, headline, one_line};
 use crate::choice::Choice;
 use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
+use crate::references;
 use crate::schema::silent;
 use crate::semantic::{EmbeddedQuery, Searcher};
 
@@ -34,7 +35,7 @@ pub(crate) struct Annotate {
     supersedes: Vec<String>,
     /// Files the note is about; it is marked as doubtful when they change
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", alias = "file")]
     #[serde(default)]
     files: Vec<String>,
     /// Scope that can see the note [default: project]
@@ -85,7 +86,7 @@ Pass - as the text to read it from standard input.";
         let head = context.head()?;
         let note = Note {
             topic: self.topic.map(|topic| topic.trim().to_owned()).filter(|topic| !topic.is_empty()),
-            supersedes: parse_references(&self.supersedes)?,
+            supersedes: references::resolve_all(context, &self.supersedes).await?,
             files,
             commit: head.commit,
             branch: head.branch,
@@ -159,8 +160,8 @@ impl KeptNote {
         let data = AnnotateData {
             reference: kept.reference.to_string(),
             revision: kept.revision,
-            superseded: references(&kept.superseded),
-            pinned: references(&kept.pinned),
+            superseded: answer::references(&kept.superseded),
+            pinned: answer::references(&kept.pinned),
             redacted: kept.redacted,
             not_bound: unbound,
             neighbours: neighbours.iter().map(|hit| hit.entry.reference.to_string()).collect(),
@@ -175,10 +176,10 @@ impl KeptNote {
             lines.push(format!("revision {} of its topic", kept.revision));
         }
         if !kept.superseded.is_empty() {
-            lines.push(format!("supersedes {}", references(&kept.superseded).join(" ")));
+            lines.push(format!("supersedes {}", answer::references(&kept.superseded).join(" ")));
         }
         if !kept.pinned.is_empty() {
-            lines.push(format!("pinned because cited: {}", references(&kept.pinned).join(" ")));
+            lines.push(format!("pinned because cited: {}", answer::references(&kept.pinned).join(" ")));
         }
         if !kept.redacted.is_empty() {
             lines.push(format!("redacted before storing: {}", kept.redacted.join(", ")));
@@ -200,9 +201,4 @@ impl KeptNote {
         }
         lines.join("\n")
     }
-}
-
-/// Parses references from arguments.
-pub(super) fn parse_references(texts: &[String]) -> Result<Vec<Reference>, CommandError> {
-    texts.iter().map(|text| Reference::parse(text).map_err(|error| CommandError::usage(error.to_string()))).collect()
 }

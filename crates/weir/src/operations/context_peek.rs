@@ -222,7 +222,8 @@ impl View {
                 0 => format!("{shown}:{said}"),
                 left => {
                     let left = counted(left, "more outline line", "more outline lines");
-                    format!("{shown}:{said} {left} not shown")
+                    let and = if said.is_empty() { "" } else { ";" };
+                    format!("{shown}:{said}{and} {left} not shown")
                 }
             };
             if left == 0 || details.peek().is_none() {
@@ -236,8 +237,8 @@ impl View {
     fn level_remark(shown: &str, asked: Detail, tried: Detail) -> String {
         match (shown == asked.as_str(), tried < asked) {
             (true, _) => String::new(),
-            (false, true) => format!(" shown as {shown}, since {asked} does not fit;"),
-            (false, false) => format!(" shown as {shown}, since {asked} would be almost as long as the file;"),
+            (false, true) => format!(" shown as {shown}, since {asked} does not fit"),
+            (false, false) => format!(" shown as {shown}, since {asked} would be almost as long as the file"),
         }
     }
 

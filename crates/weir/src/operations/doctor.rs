@@ -23,6 +23,7 @@ use crate::run::health;
 use crate::schema::silent;
 use crate::scratch::cannot_use;
 use crate::setup::health as clients;
+use crate::switch::{Off, Switch};
 use crate::{identity, moved, os, outlining, team, when};
 
 /// How long a check waits for another process.
@@ -147,22 +148,33 @@ struct Check {
     text: String,
     /// What to do about a problem.
     fix: Option<String>,
+    /// Whether nothing was checked, so that the line is neither good nor bad.
+    #[serde(skip)]
+    is_remark: bool,
 }
 
 impl Check {
     fn good(name: &'static str, text: impl Into<String>) -> Self {
-        Self { name, good: true, text: text.into(), fix: None }
+        Self { name, good: true, text: text.into(), fix: None, is_remark: false }
+    }
+
+    fn remark(name: &'static str, text: impl Into<String>) -> Self {
+        Self { is_remark: true, ..Self::good(name, text) }
+    }
+
+    fn wrong(name: &'static str, text: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { good: false, fix: Some(fix.into()), ..Self::good(name, text) }
     }
 
     fn bad(name: &'static str, error: impl Into<CommandError>) -> Self {
         let error = error.into();
-        Self { name, good: false, text: error.message, fix: error.hints.into_iter().next() }
+        Self { good: false, fix: error.hints.into_iter().next(), ..Self::good(name, error.message) }
     }
 }
 
 impl From<clients::Finding> for Check {
     fn from(found: clients::Finding) -> Self {
-        Self { name: found.title, good: found.good, text: found.text, fix: found.fix }
+        Self { good: found.good, fix: found.fix, ..Self::good(found.title, found.text) }
     }
 }
 
@@ -197,11 +209,15 @@ fn check_runs(context: &Context, starts_servers: bool) -> Vec<Check> {
         Ok(text) => Check::good("sandbox", text),
         Err(error) => Check::bad("sandbox", error),
     };
-    let mut checks = vec![
-        sandbox,
-        Check::good("parsers", outlining::fences()),
-        Check::good("languages", health::languages(context)),
-    ];
+    let parsers = match outlining::fences() {
+        Ok(text) => Check::good("parsers", text),
+        Err(why) => Check::wrong(
+            "parsers",
+            format!("unavailable: {why}"),
+            "until it works, files are shown by their first lines",
+        ),
+    };
+    let mut checks = vec![sandbox, parsers, Check::good("languages", health::languages(context))];
     match health::in_background(context) {
         0 => {}
         count => checks.push(Check::good("background runs", count.to_string())),
@@ -211,12 +227,13 @@ fn check_runs(context: &Context, starts_servers: bool) -> Vec<Check> {
 }
 
 fn examine(open: &mut LockedStores<'_>, context: &Context, found: Findings, depth: Depth) -> Answer<DoctorData> {
-    let mut checks = vec![
-        Check::good("weir", env!("CARGO_PKG_VERSION")),
+    let mut checks = vec![check_switch(context)];
+    checks.extend(context.config_problem().map(|problem| Check::bad("configuration", problem.clone())));
+    checks.extend([
         Check::good("project", describe_project(context.project())),
         check_modes(&context.paths().data),
         check_meaning(context),
-    ];
+    ]);
     checks.extend(found.runs);
     checks.extend(clients::clients(context).into_iter().map(Check::from));
     checks.extend(memory::check(context));
@@ -238,7 +255,11 @@ fn examine(open: &mut LockedStores<'_>, context: &Context, found: Findings, dept
 impl DoctorData {
     fn text(&self) -> String {
         let lines = self.checks.iter().map(|check| {
-            let mark = if check.good { "✓" } else { "✗" };
+            let mark = match (check.is_remark, check.good) {
+                (true, _) => "–",
+                (false, true) => "✓",
+                (false, false) => "✗",
+            };
             // A path with a line end must not look like another check.
             let line = |text: &str| one_line(text, usize::MAX);
             let fix = check.fix.as_deref().map(|fix| format!("\n  fix: {}", line(fix))).unwrap_or_default();
@@ -248,16 +269,27 @@ impl DoctorData {
     }
 }
 
+/// Names the version, and says if Weir is off.
+fn check_switch(context: &Context) -> Check {
+    let off = Switch::read(context.paths()).all_off(context.project(), &context.env().folder);
+    let places: Vec<String> = off.iter().map(Off::place).collect();
+    let text = format!("{}, {}", env!("CARGO_PKG_VERSION"), places.join(", "));
+    match off.first() {
+        None => Check::good("weir", env!("CARGO_PKG_VERSION")),
+        Some(unknown @ Off::Unknown(_)) => Check::wrong("weir", text, unknown.remedy()),
+        Some(first) => Check::remark("weir", format!("{text}; {}", first.remedy())),
+    }
+}
+
 /// Checks whether texts can be found by meaning.
 fn check_meaning(context: &Context) -> Check {
     const NAME: &str = "semantic search";
     match (context.knowledge().model_problem(), context.knowledge().model()) {
-        (Some(problem), _) => Check {
-            name: NAME,
-            good: false,
-            text: one_line(problem, 300),
-            fix: Some("check `[search]` in the configuration; keyword search still works".to_owned()),
-        },
+        (Some(problem), _) => Check::wrong(
+            NAME,
+            one_line(problem, 300),
+            "check `[search]` in the configuration; keyword search still works",
+        ),
         (None, Some(model)) => Check::good(NAME, model.name()),
         (None, None) => Check::good(NAME, "off"),
     }
@@ -280,12 +312,11 @@ fn check_hooks(open: &mut LockedStores<'_>, context: &Context) -> Vec<Check> {
         Vec::new()
     });
     if let Some(last) = faults.last() {
-        checks.push(Check {
-            name: "hook failures",
-            good: false,
-            text: format!("{}, last: {last}", counted(faults.len(), "failure", "failures")),
-            fix: Some(format!("after investigating, remove the log: rm {}", shell_word(&log))),
-        });
+        checks.push(Check::wrong(
+            "hook failures",
+            format!("{}, last: {last}", counted(faults.len(), "failure", "failures")),
+            format!("after investigating, remove the log: rm {}", shell_word(&log)),
+        ));
     }
     checks
 }
@@ -299,7 +330,6 @@ fn check_spool(context: &Context) -> Vec<Check> {
         Ok(counts) => counts,
         Err(error) => return vec![Check::bad(NAME, CommandError::from(error).in_store(&context.project_folder()))],
     };
-    let bad = |text: String, fix: String| Check { name: NAME, good: false, text, fix: Some(fix) };
     let mut checks = Vec::new();
     if waiting > 0 {
         let text = counted(waiting, "record from hooks waits", "records from hooks wait");
@@ -307,7 +337,8 @@ fn check_spool(context: &Context) -> Vec<Check> {
     }
     if damaged > 0 {
         let text = counted(damaged, "record from hooks is damaged", "records from hooks are damaged");
-        checks.push(bad(
+        checks.push(Check::wrong(
+            NAME,
             text,
             format!("after investigating, remove them: rm {}/*.unreadable", shell_word(spool.folder())),
         ));
@@ -325,10 +356,10 @@ fn check_team(context: &Context) -> Option<Check> {
     const NAME: &str = "team";
     match team::standing(&context.project_folder()) {
         Ok(None) => None,
-        Ok(Some(shared)) => {
-            let fix = (!shared.is_good).then(|| "run `weir sync` to see more".to_owned());
-            Some(Check { name: NAME, good: shared.is_good, text: shared.text, fix })
-        }
+        Ok(Some(shared)) => Some(match shared.is_good {
+            true => Check::good(NAME, shared.text),
+            false => Check::wrong(NAME, shared.text, "run `weir sync` to see more"),
+        }),
         Err(error) => Some(Check::bad(NAME, error)),
     }
 }
@@ -336,12 +367,11 @@ fn check_team(context: &Context) -> Option<Check> {
 /// Checks that only the user can read the data folder, which records what the user did.
 fn check_modes(data: &Path) -> Check {
     match data.metadata() {
-        Ok(about) if os::is_open_to_others(&about) => Check {
-            name: "data folder",
-            good: false,
-            text: format!("{} is readable by other users", data.display()),
-            fix: Some(format!("chmod -R go= {}", shell_word(data))),
-        },
+        Ok(about) if os::is_open_to_others(&about) => Check::wrong(
+            "data folder",
+            format!("{} is readable by other users", data.display()),
+            format!("chmod -R go= {}", shell_word(data)),
+        ),
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             let unusable = StoreError::unusable(StorePart::Folder, &error);
             Check::bad("data folder", CommandError::from(unusable).in_store(data))

@@ -11,7 +11,10 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::face::Face;
-use crate::run::{self, MAX_TIMEOUT, RunData, RunRequest};
+use crate::needs::KnowledgeContext;
+use crate::os;
+use crate::references;
+use crate::run::{self, Attendance, MAX_TIMEOUT, RunData, RunRequest};
 use crate::schema::silent;
 
 /// The default time limit of a background run.
@@ -36,7 +39,11 @@ pub(crate) struct Execute {
     intent: Option<String>,
     /// Seconds
     #[serde(default)]
-    #[arg(long, value_name = "SECONDS", help = "End the run after this many seconds [default: 50 unless configured]")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        help = "End the run after this many seconds [default: no limit; for a model 50, or as configured]"
+    )]
     timeout: Option<u32>,
     /// Process this file: FILE_CONTENT holds its text and FILE_PATH its path
     #[serde(skip)]
@@ -81,7 +88,8 @@ Examples:
   weir run --background 'npm run dev'; weir run --end k7f2m9q4xz
   weir run -l python --file app.log 'print(FILE_CONTENT.count(\"x\"))'
 
-On a terminal, the output is shown while it arrives; in a pipe, long output is a digest with a reference. Exits with \
+On a terminal, the output is shown while it arrives; in a pipe, long output is a digest with a reference. Standard \
+input is passed on. `weir runs` lists the runs in the background. Exits with \
 the exit code of the code it ran: 124 after a timeout, 128 plus the signal number if a signal ended it, 125 if Weir \
 itself failed or ended it, 126 if the rules or the sandbox did not let it start.";
 
@@ -95,7 +103,7 @@ itself failed or ended it, 126 if the rules or the sandbox did not let it start.
 
     async fn run(self, context: &Context) -> Result<Answer<ExecuteData>, CommandError> {
         if let Some(reference) = &self.end {
-            return end(context, reference);
+            return end(context, reference).await;
         }
         if self.code.concat().trim().is_empty() {
             return Err(CommandError::usage("no code to run")
@@ -126,10 +134,14 @@ itself failed or ended it, 126 if the rules or the sandbox did not let it start.
         // A caller that asks for parts of the output does not want to watch all of it.
         let live = context.live_output().filter(|_| self.intent.is_none()).cloned();
         let is_live = live.is_some();
-        let done = run::run_showing(context, order, live).await?;
+        let input = if context.is_for_person() { os::standard_input() } else { None };
+        let terminal = input.as_ref().and_then(os::TerminalMode::of);
+        let done = run::run_attended(context, order, Attendance { live, input }).await;
+        terminal.iter().for_each(os::TerminalMode::restore);
+        let done = done?;
         let answer = match is_live {
             true => run::answer_after_live(&done)?,
-            false => run::answer(&done, context.face(), self.intent.as_deref())?,
+            false => run::answer(&done, self.intent.as_deref())?,
         };
         Ok(answer.map(ExecuteData::Ran))
     }
@@ -148,7 +160,7 @@ pub(crate) enum ExecuteData {
         /// Whether it lives on after the session.
         kept: bool,
     },
-    /// A background run was told to end.
+    /// A background run was ended, or is about to end.
     Ending {
         /// The reference under which its output is kept.
         reference: String,
@@ -162,10 +174,14 @@ fn started(reference: Reference, kept: bool, face: Face) -> Answer<ExecuteData> 
     Answer::new(text, ExecuteData::Started { reference: reference.to_string(), kept })
 }
 
-fn end(context: &Context, reference: &str) -> Result<Answer<ExecuteData>, CommandError> {
-    let reference = Reference::parse(reference).map_err(|error| CommandError::usage(error.to_string()))?;
-    run::background::end(context, reference)?;
-    let text = format!("ending {reference}; its output is kept under the same reference");
+async fn end(context: &Context, reference: &str) -> Result<Answer<ExecuteData>, CommandError> {
+    let reference = references::resolve(&KnowledgeContext::of(context), reference).await?;
+    let here = context.clone();
+    let ended = tokio::task::spawn_blocking(move || run::background::end(&here, reference)).await;
+    let text = match ended.map_err(|error| CommandError::broken(&error.to_string()))?? {
+        true => format!("ended {reference}; its output is kept under the same reference"),
+        false => format!("ending {reference}; its output will be kept under the same reference"),
+    };
     Ok(Answer::new(text, ExecuteData::Ending { reference: reference.to_string() }))
 }
 
@@ -182,7 +198,12 @@ pub(super) fn language(name: Option<&str>) -> Result<&'static Language, CommandE
 /// Returns the time limit of a run, at most `longest`. A longer one was probably meant in milliseconds, which other
 /// tools use.
 pub(super) fn timeout(context: &Context, seconds: Option<u32>, longest: Duration) -> Result<Duration, CommandError> {
-    let Some(seconds) = seconds else { return Ok(context.config().run.timeout.min(longest)) };
+    // A person can see how long it takes, and end it.
+    let is_for_person = context.is_for_person();
+    let longest = if is_for_person { MAX_BACKGROUND_TIMEOUT } else { longest };
+    let Some(seconds) = seconds else {
+        return Ok(if is_for_person { run::NO_TIMEOUT } else { context.config().run.timeout.min(longest) });
+    };
     let asked = Duration::from_secs(u64::from(seconds.max(1)));
     if asked > longest {
         let message = format!("cannot run for {seconds} seconds: the limit is {} seconds", longest.as_secs());

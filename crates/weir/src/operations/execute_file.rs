@@ -44,6 +44,6 @@ impl Declared for ExecuteFile {
             timeout: execute::timeout(context, self.timeout, run::MAX_TIMEOUT)?,
             source: None,
         };
-        run::answer(&run::run(context, order).await?, context.face(), self.intent.as_deref())
+        run::answer(&run::run(context, order).await?, self.intent.as_deref())
     }
 }

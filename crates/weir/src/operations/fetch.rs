@@ -62,7 +62,8 @@ Examples:
   weir fetch https://example.com/changelog --fresh
 
 HTML is converted to Markdown without menus; JSON, feeds and text keep their structure. Hosts on this machine and in \
-private networks are refused unless `[fetch]` in the configuration allows them.";
+private networks are refused unless `[fetch]` in the configuration allows them. Exits with 3 if a page could not be \
+fetched; the others are stored.";
 
     async fn run(self, context: &Context) -> Result<Answer<FetchData>, CommandError> {
         let mut urls: Vec<String> = Vec::new();
@@ -139,7 +140,8 @@ fn describe(
     let foot = by.map(|by| format!("search: {} with {by}; read more: {}", face.search(), face.get()));
     let text = fit(&views, &foot.unwrap_or_default(), budget, face);
     let data = FetchData { pages };
-    Ok(if came == 0 { Answer::nothing(text, data) } else { Answer::new(text, data) })
+    let is_whole = came == outcomes.len();
+    Ok(if is_whole { Answer::new(text, data) } else { Answer::nothing(text, data) })
 }
 
 /// An address as shown.

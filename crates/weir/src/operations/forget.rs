@@ -9,7 +9,6 @@ use weir_core::wording::quoted;
 use weir_core::{Level, Reference, Scope};
 use weir_store::{Forgotten, Plan, Selection, StoreError};
 
-use super::annotate::parse_references;
 use super::{Declared, Effect};
 use crate::answer::{Answer, Budget, counted, fit_items, one_line};
 use crate::choice::Choice;
@@ -18,7 +17,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::face::Face;
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
-use crate::{scratch, team, when};
+use crate::{references, scratch, team, when};
 
 /// The budget of an answer, in tokens.
 const MAX_TOKENS: u32 = 600;
@@ -83,7 +82,7 @@ If you give several conditions, an entry must meet all of them.";
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<ForgetData>, CommandError> {
         let now = when::now();
         let selection = Selection {
-            references: parse_references(&self.refs)?,
+            references: references::resolve_all(context, &self.refs).await?,
             topic: self.topic,
             source: self.source,
             session: self.session,
@@ -130,6 +129,17 @@ fn plans(
         }
     }
     Ok(plans)
+}
+
+/// Removes entries that the user has agreed to remove, and says what became of them.
+pub(crate) fn remove_entries(
+    open: &mut LockedStores<'_>,
+    scope: &Scope,
+    references: Vec<Reference>,
+) -> Result<String, CommandError> {
+    let selection = Selection { references, ..Selection::default() };
+    let confirmation = confirmation_of(&plans(open, scope, &selection)?);
+    remove(open, scope, &selection, &confirmation).map(|answer| answer.text)
 }
 
 fn confirmation_of(plans: &[(Level, Plan)]) -> String {

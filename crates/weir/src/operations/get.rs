@@ -4,11 +4,11 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::run::{Ended, RunFacts};
-use weir_core::{Entry, EntryKind, Gone, Level, Origin, Reference, WhyGone};
-use weir_store::{BlobReader, Found};
+use weir_core::{Entry, EntryKind, EventKind, Gone, Level, Origin, Reference, WhyGone};
+use weir_store::{BlobReader, Found, HistoryFilter, Moment};
 
 use super::{Declared, Effect, Listing};
-use crate::answer::{Answer, Budget, fence, headline, one_line, size};
+use crate::answer::{Answer, Budget, Unbounded, fence, headline, one_line, size};
 use crate::choice::Choice;
 use crate::context::LockedStores;
 use crate::error::{CommandError, ErrorKind};
@@ -17,7 +17,7 @@ use crate::needs::KnowledgeContext;
 use crate::run::background::RunProgress;
 use crate::schema::silent;
 use crate::staleness::{self, Doubt};
-use crate::{team, when};
+use crate::{references, team, when};
 
 mod lines;
 mod matching;
@@ -26,6 +26,8 @@ use lines::{LineQuery, LineRange, SelectedText};
 
 /// The default budget of an answer, in tokens.
 const DEFAULT_BUDGET: u32 = 2_000;
+/// How many of the newest entries are looked at for one that was not only indexed.
+const MAX_LOOKED_AT: usize = 5_000;
 /// How many lines of a run in progress are shown by default.
 const DEFAULT_LATEST_LINES: u64 = 100;
 
@@ -35,7 +37,13 @@ pub(crate) struct Get {
     /// Reference such as ctx:k7f2m9q4xz, with or without brackets
     #[schemars(transform = silent)]
     #[serde(rename = "ref")]
-    #[arg(value_name = "REF")]
+    #[arg(
+        value_name = "REF",
+        default_value = "",
+        hide_default_value = true,
+        help = "Reference such as ctx:k7f2m9q4xz, \
+          or its first characters [default: the newest entry]"
+    )]
     reference: String,
     /// 10-40, 10-, -20 (last 20), ~120 (around it), b0-4000 (bytes)
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
@@ -59,9 +67,9 @@ pub(crate) struct Get {
     intent: Option<String>,
     /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
-    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
-    budget: u32,
+    #[serde(default)]
+    #[arg(long, value_name = "TOKENS", help = "Maximum tokens in the answer [default: none; 2000 for a model]")]
+    budget: Option<u32>,
     /// Write all stored bytes unchanged
     #[arg(long, conflicts_with_all = ["lines", "pattern", "select", "intent", "budget"])]
     #[serde(skip)]
@@ -79,7 +87,8 @@ impl Declared for Get {
     const FOLLOWS_REFERENCES: bool = true;
     const EXAMPLES: &'static str = "\
 Examples:
-  weir get k7f2m9q4xz
+  weir get                          show the newest entry
+  weir get k7f2                     the first characters are enough
   weir get k7f2m9q4xz --lines 100-140
   weir get k7f2m9q4xz --lines ~512
   weir get k7f2m9q4xz --pattern 'error|warning' --context 3
@@ -88,7 +97,7 @@ Examples:
   weir get k7f2m9q4xz --intent 'why was the connection refused'
   weir get k7f2m9q4xz --raw > output.txt
 
-If the entry is gone, the answer says when and why (for example expired, evicted or forgotten). Exits with 3 in that \
+Shows all of the text, on a terminal through $PAGER; a model gets as much as fits a budget. If the entry is gone, the answer says when and why (for example expired, evicted or forgotten). Exits with 3 in that \
 case.";
 
     fn adapt_from_shell(self) -> Result<Self, CommandError> {
@@ -101,13 +110,18 @@ case.";
     }
 
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<GetData>, CommandError> {
-        let reference = Reference::parse(&self.reference).map_err(|error| {
-            let search = context.face().search();
-            CommandError::usage(error.to_string()).hint(format!("`weir history` and {search} list references"))
-        })?;
+        let reference = match self.reference.trim() {
+            "" if context.face().is_person() => newest(context).await?,
+            text => references::resolve(context, text).await?,
+        };
         let lines = self.lines.as_deref().map(LineRange::parse).transpose()?.unwrap_or(LineRange::ALL);
         let pattern = self.pattern.as_deref().map(parse_pattern).transpose()?;
-        let budget = Budget::new(self.budget);
+        let is_for_person = context.is_for_person();
+        let budget = match self.budget {
+            Some(tokens) => Budget::new(tokens),
+            None if is_for_person => Budget::for_person(),
+            None => Budget::new(DEFAULT_BUDGET),
+        };
         let scope = context.scope();
         let around = self.context.map(u64::from);
         if let Some(under_way) = context.run_in_progress(reference)? {
@@ -130,12 +144,16 @@ case.";
         let level = entry.level;
         let show = move || {
             if self.raw {
-                return Ok(Answer { raw: Some(text), ..Answer::new(String::new(), GetData::Raw {}) });
+                let unbounded = Some(Unbounded::Bytes(text));
+                return Ok(Answer { unbounded, ..Answer::new(String::new(), GetData::Raw {}) });
             }
             if let Some(intent) = &self.intent {
                 return matching::answer(&entry, &text, intent, budget, face);
             }
             let asked = LineQuery { lines, pattern: pattern.as_ref(), context: around };
+            if is_for_person && self.wants_all() && text.bytes() > 0 {
+                return all(&entry, NoteFacts { remarks, doubts }, text, face);
+            }
             let part = match &self.select {
                 Some(path) => selected::read(&text, path, asked, budget.tokens(), face)?,
                 None => asked.read(&text, budget.tokens())?,
@@ -144,6 +162,31 @@ case.";
         };
         context.with_stores(move |open| show().map_err(|error: CommandError| error.in_store(open.folder(level)))).await
     }
+}
+
+impl Get {
+    /// Whether neither a part of the text nor a limit is asked for.
+    fn wants_all(&self) -> bool {
+        self.lines.is_none() && self.pattern.is_none() && self.select.is_none() && self.budget.is_none()
+    }
+}
+
+/// Returns the newest entry, before files that were only indexed.
+async fn newest(context: &KnowledgeContext) -> Result<Reference, CommandError> {
+    let scope = context.scope();
+    let filter = HistoryFilter { kind: Some(EventKind::Kept), limit: MAX_LOOKED_AT, ..HistoryFilter::default() };
+    let moments = context.with_stores(move |open| match open.existing(Level::Project)? {
+        Some(store) => Ok(store.history(&scope, &filter)?),
+        None => Ok(Vec::new()),
+    });
+    let moments = moments.await?;
+    let here = moments.iter().filter(|moment| moment.entry.is_some());
+    let is_indexed = |moment: &&&Moment| matches!(moment.entry, Some((EntryKind::Document, _)));
+    let newest = here.clone().find(|moment| !is_indexed(&moment)).or_else(|| here.clone().next());
+    newest.and_then(|moment| moment.logged.reference).ok_or_else(|| {
+        CommandError::new(ErrorKind::NotFound, "nothing is stored here yet")
+            .hint("`weir run` and `weir note` store something")
+    })
 }
 
 /// A stored text, or the part that was asked for.
@@ -263,12 +306,25 @@ struct NoteFacts {
     doubts: Vec<Doubt>,
 }
 
-fn answer(entry: &Entry, facts: NoteFacts, part: SelectedText, budget: Budget, face: Face) -> Answer<GetData> {
-    let NoteFacts { remarks, doubts } = facts;
+/// Returns all of a text for a person. A program gets what fits a budget.
+fn all(entry: &Entry, facts: NoteFacts, text: BlobReader, face: Face) -> Result<Answer<GetData>, CommandError> {
+    let (head, budget) = (head(entry, &facts), Budget::new(DEFAULT_BUDGET));
+    let asked = LineQuery { lines: LineRange::ALL, pattern: None, context: None };
+    let part = asked.read(&text, budget.tokens())?;
+    let bounded = answer(entry, facts, part, budget, face);
+    Ok(Answer { text: head, unbounded: Some(Unbounded::Lines(text)), ..bounded })
+}
+
+fn head(entry: &Entry, facts: &NoteFacts) -> String {
     let mut head = format!("{}, {}{}", headline(entry), size(entry.bytes), about(entry));
-    remarks.iter().for_each(|remark| head.push_str(&format!("; {remark}")));
-    doubts.iter().for_each(|doubt| head.push_str(&format!("; {doubt}")));
-    let (text, part) = shown(&head, entry.reference, part, budget, face);
+    facts.remarks.iter().for_each(|remark| head.push_str(&format!("; {remark}")));
+    facts.doubts.iter().for_each(|doubt| head.push_str(&format!("; {doubt}")));
+    head
+}
+
+fn answer(entry: &Entry, facts: NoteFacts, part: SelectedText, budget: Budget, face: Face) -> Answer<GetData> {
+    let (text, part) = shown(&head(entry, &facts), entry.reference, part, budget, face);
+    let doubts = facts.doubts;
     let exit_code = entry.run.as_ref().and_then(|facts| facts.exit_code);
     let (kind, origin, bytes) = (Choice(entry.kind), Choice(entry.origin), entry.bytes);
     Answer::new(text, GetData::Stored { kind, origin, bytes, doubts, exit_code, part })
@@ -299,7 +355,7 @@ fn how_it_ended(facts: &RunFacts) -> String {
 fn shown(head: &str, reference: Reference, mut part: SelectedText, budget: Budget, face: Face) -> (String, PartData) {
     loop {
         let body = match part.text.is_empty() {
-            true => "(nothing)".to_owned(),
+            true => part.unmatched.clone().unwrap_or_else(|| "(nothing)".to_owned()),
             false => fence(reference, &part.text),
         };
         let foot = part.foot(face);

@@ -14,6 +14,9 @@ use crate::needs::KnowledgeContext;
 use crate::schema::silent;
 use crate::sessions::SessionData;
 use crate::{random, sessions, when};
+use lines::HistoryLine;
+
+mod lines;
 
 /// The default budget of an answer, in tokens.
 const DEFAULT_BUDGET: u32 = 1_000;
@@ -67,9 +70,9 @@ pub(crate) struct History {
     limit: u32,
     /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
-    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
-    budget: u32,
+    #[serde(default)]
+    #[arg(long, value_name = "TOKENS", help = "Maximum tokens in the answer [default: none; 1000 for a model]")]
+    budget: Option<u32>,
 }
 
 impl Declared for History {
@@ -89,7 +92,11 @@ Examples:
 
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<HistoryData>, CommandError> {
         let limit = (self.limit as usize).clamp(1, 1_000);
-        let budget = Budget::new(self.budget);
+        let budget = match self.budget {
+            Some(tokens) => Budget::new(tokens),
+            None if context.is_for_person() => Budget::for_person(),
+            None => Budget::new(DEFAULT_BUDGET),
+        };
         if self.sessions {
             return self.list(context, limit, budget).await;
         }
@@ -111,7 +118,7 @@ Examples:
             || filter.kind.is_some()
             || since.is_some()
             || filter.before.is_some();
-        let here = context.clone();
+        let (here, is_for_person) = (context.clone(), context.is_for_person());
         let (moments, moved, titles) = context
             .with_stores(move |open| {
                 let (mut moments, mut headings) = (Vec::new(), Vec::new());
@@ -119,8 +126,8 @@ Examples:
                     filter.session = Some(sessions::find_in(open, &scope, name)?.key);
                 }
                 if let Some(store) = open.existing(Level::Project)? {
-                    moments = store.history(&scope, &filter)?;
-                    if here.is_at_terminal() {
+                    moments = lines::read(store, &scope, filter)?;
+                    if is_for_person {
                         headings = titles(store, &moments)?;
                     }
                 }
@@ -137,7 +144,8 @@ Examples:
             text.extend(moved.iter().map(|hint| format!("\n{hint}")));
             return Ok(Answer::nothing(text, HistoryData::Moments { moments: Vec::new(), more: None }));
         }
-        Ok(answer(&Page { moments: &moments, titles: &titles, limit, budget }, context.face(), random::mark()?))
+        let page = Page { moments: &moments, titles: &titles, limit, budget, is_for_person };
+        Ok(answer(&page, context.face(), random::mark()?))
     }
 }
 
@@ -178,7 +186,8 @@ impl History {
             };
             return Ok(Answer::nothing(text.to_owned(), HistoryData::Sessions { sessions: Vec::new(), more: None }));
         }
-        let lines: Vec<String> = found.iter().take(limit).map(sessions::line).collect();
+        let line = if context.is_for_person() { sessions::titled } else { sessions::line };
+        let lines: Vec<String> = found.iter().take(limit).map(line).collect();
         let mark = random::mark()?;
         let mark = mark.as_str();
         let (text, shown) = fit_items(&format!("<<<{mark}"), &lines, budget, |shown| match found.len() - shown {
@@ -220,6 +229,8 @@ pub(crate) struct MomentData {
     text: String,
     /// The title of the entry that the event is about.
     title: Option<String>,
+    /// The number of files, if the event is that files were indexed.
+    files: Option<u64>,
     entry_kind: Option<Choice<EntryKind>>,
     /// Why that entry is gone.
     gone: Option<Choice<WhyGone>>,
@@ -232,17 +243,18 @@ pub(crate) struct MomentData {
 /// A page of events.
 struct Page<'a> {
     /// The events, newest first, and one more if there are older ones.
-    moments: &'a [Moment],
+    moments: &'a [HistoryLine],
     /// The sessions that get a heading. Empty if the list has none.
     titles: &'a [(SessionKey, String)],
     limit: usize,
     budget: Budget,
+    is_for_person: bool,
 }
 
 /// Returns the headings of the sessions that events belong to.
-fn titles(store: &Store, moments: &[Moment]) -> Result<Vec<(SessionKey, String)>, CommandError> {
+fn titles(store: &Store, moments: &[HistoryLine]) -> Result<Vec<(SessionKey, String)>, CommandError> {
     let mut titles: Vec<(SessionKey, String)> = Vec::new();
-    for key in moments.iter().filter_map(|moment| moment.logged.session.as_ref()) {
+    for key in moments.iter().filter_map(|line| line.moment.logged.session.as_ref()) {
         if titles.iter().any(|(known, _)| known == key) {
             continue;
         }
@@ -254,30 +266,30 @@ fn titles(store: &Store, moments: &[Moment]) -> Result<Vec<(SessionKey, String)>
 }
 
 /// Returns the lines of events. Those of a session are below its heading.
-fn grouped(page: &[Moment], titles: &[(SessionKey, String)]) -> Vec<String> {
+fn grouped(page: &[HistoryLine], titles: &[(SessionKey, String)], is_for_person: bool) -> Vec<String> {
     if titles.is_empty() {
-        return page.iter().map(line).collect();
+        return page.iter().map(|line| line.text(is_for_person)).collect();
     }
     let mut last: Option<Option<&SessionKey>> = None;
     let mut lines = Vec::new();
-    for moment in page {
-        let session = moment.logged.session.as_ref();
+    for line in page {
+        let session = line.moment.logged.session.as_ref();
         let is_new = last != Some(session);
         last = Some(session);
         let title = titles.iter().find(|(key, _)| Some(key) == session).map(|(_, title)| title.as_str());
         let heading = is_new.then(|| format!("{}\n", title.unwrap_or("outside of sessions")));
-        lines.push(format!("{}  {}", heading.unwrap_or_default(), line(moment)));
+        lines.push(format!("{}  {}", heading.unwrap_or_default(), line.text(is_for_person)));
     }
     lines
 }
 
 fn answer(wanted: &Page<'_>, face: Face, mark: Reference) -> Answer<HistoryData> {
-    let Page { moments, titles, limit, budget } = *wanted;
+    let Page { moments, titles, limit, budget, is_for_person } = *wanted;
     let page = &moments[..moments.len().min(limit)];
-    let lines = grouped(page, titles);
+    let lines = grouped(page, titles, is_for_person);
     let mark = mark.as_str();
     let (text, shown) = fit_items(&format!("<<<{mark}"), &lines, budget, |shown| {
-        let last = page[..shown].last().map_or(0, |moment| moment.logged.seq);
+        let last = page[..shown].last().map_or(0, |line| line.last);
         let older = if shown < moments.len() {
             format!("\nolder: {}", face.option_as("before", &last.to_string()))
         } else {
@@ -289,31 +301,16 @@ fn answer(wanted: &Page<'_>, face: Face, mark: Reference) -> Answer<HistoryData>
     Answer::new(text, HistoryData::Moments { moments: described, more: Some(shown < moments.len()) })
 }
 
-fn line(moment: &Moment) -> String {
-    let logged = &moment.logged;
-    let what = match (&moment.entry, moment.gone) {
-        (Some((kind, title)), _) => format!("{kind} {}", one_line(title, 120)),
-        (None, Some(why)) => why.to_string(),
-        (None, None) => one_line(&logged.event.text, 120),
-    };
-    let kind = match logged.event.kind {
-        EventKind::Kept | EventKind::Gone => String::new(),
-        other => format!("{other} "),
-    };
-    let reference = logged.reference.map(|reference| format!(" {reference}")).unwrap_or_default();
-    let work = logged.work.as_deref().map(|work| format!(" ({})", one_line(work, 40))).unwrap_or_default();
-    format!("{} {} {kind}{what}{reference}{work}", logged.seq, when::show(logged.at))
-}
-
 impl MomentData {
-    fn of(moment: &Moment) -> Self {
-        let Moment { logged, entry, gone, .. } = moment;
+    fn of(line: &HistoryLine) -> Self {
+        let Moment { logged, entry, gone, .. } = &line.moment;
         Self {
             number: logged.seq,
             at: when::show(logged.at),
             kind: Choice(logged.event.kind),
             text: logged.event.text.clone(),
             title: entry.as_ref().map(|(_, title)| title.clone()),
+            files: (line.files > 1).then_some(line.files),
             entry_kind: entry.as_ref().map(|(kind, _)| Choice(*kind)),
             gone: gone.map(Choice),
             reference: logged.reference.map(|reference| reference.to_string()),

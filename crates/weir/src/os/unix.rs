@@ -4,6 +4,10 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
+#[cfg(target_os = "linux")]
+use std::io::IsTerminal as _;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsFd as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
@@ -13,6 +17,8 @@ use std::process::{Child, Command};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+#[cfg(target_os = "linux")]
+use rustix::fs::FileType;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
@@ -38,6 +44,46 @@ pub(crate) fn variable_name(name: OsString) -> OsString {
 /// Returns the path of a file or folder that exists, without links.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
+}
+
+/// Returns standard input as a run may have it: a pipe, a socket, a file that is open for reading only, or the
+/// terminal, opened again for reading only, since what a run writes must pass the filter of its output. A folder would
+/// lead out of the sandbox.
+#[cfg(target_os = "linux")]
+pub(crate) fn standard_input() -> Option<weir_runner::Input> {
+    let stdin = io::stdin();
+    let kind = FileType::from_raw_mode(rustix::fs::fstat(&stdin).ok()?.st_mode);
+    let is_read_only = || rustix::fs::fcntl_getfl(&stdin).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDONLY);
+    match kind {
+        FileType::CharacterDevice if stdin.is_terminal() => {
+            let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
+            rustix::fs::open("/proc/self/fd/0", flags, Mode::empty()).ok()
+        }
+        FileType::Fifo | FileType::Socket => stdin.as_fd().try_clone_to_owned().ok(),
+        FileType::RegularFile if is_read_only() => stdin.as_fd().try_clone_to_owned().ok(),
+        _ => None,
+    }
+}
+
+/// Returns standard input as a run may have it: only Linux connects it.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn standard_input() -> Option<weir_runner::Input> {
+    None
+}
+
+/// The mode of a terminal, such as whether it shows what is typed.
+pub(crate) struct TerminalMode(rustix::termios::Termios);
+
+impl TerminalMode {
+    /// Returns the mode of standard input, if that is what a run has and it is a terminal.
+    pub(crate) fn of(_: &weir_runner::Input) -> Option<Self> {
+        rustix::termios::tcgetattr(io::stdin()).ok().map(Self)
+    }
+
+    /// Restores the mode, which a run may have changed.
+    pub(crate) fn restore(&self) {
+        let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Now, &self.0);
+    }
 }
 
 /// Makes opening refuse a symbolic link and not wait for a pipe.

@@ -38,6 +38,26 @@ pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Makes opening not follow a link: what is opened is then not a regular file.
+/// Returns standard input as a run may have it: there are no runs.
+pub(crate) fn standard_input() -> Option<weir_runner::Input> {
+    None
+}
+
+/// The mode of a terminal, which no run can change.
+pub(crate) enum TerminalMode {}
+
+impl TerminalMode {
+    /// Returns the mode of a run's input: there is none.
+    pub(crate) fn of(input: &weir_runner::Input) -> Option<Self> {
+        match *input {}
+    }
+
+    /// Restores the mode.
+    pub(crate) fn restore(&self) {
+        match *self {}
+    }
+}
+
 pub(crate) fn not_following(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
 }

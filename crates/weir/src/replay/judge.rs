@@ -19,6 +19,7 @@ use super::prices::Rates;
 use super::words::{Set, Words};
 use crate::env::{Env, Paths};
 use crate::hook::{self, FileState, HookContext};
+use crate::switch::Switch;
 use crate::when;
 
 /// What a model writes to request a text again, in tokens.
@@ -155,7 +156,8 @@ impl SessionReplay<'_> {
     /// Calls a hook.
     fn hook(&mut self, told: &HookPayload) -> Option<Reply> {
         let (env, paths) = (self.player.env, self.player.paths.clone());
-        let at = HookContext { env, paths, now: when::now(), started: Instant::now(), files: FileState::OfThePast };
+        let (switch, files) = (Switch::default(), FileState::OfThePast);
+        let at = HookContext { env, paths, switch, now: when::now(), started: Instant::now(), files };
         // Paths in the session's folder are moved to the folder of the replay.
         let mut payload = told.payload.to_string();
         if is_folder(&self.session.folder) {

@@ -172,11 +172,11 @@ impl ReplayReport {
             _ => format!(" ({} of {})", dollars(sum.dollars.1), dollars(sum.dollars.0)),
         };
         format!(
-            "{sessions} ({}): {} requests; tool results have {} tokens, {} of the price.\nWeir {what}{money}.",
+            "In {sessions} ({}) with {} requests, Weir {what}{money}.\n{}\n{}",
             clients.join(", "),
             number(requests as i64),
-            number(sum.figures.tokens as i64),
-            percent(sum.results_price / sum.cost.max(1.0)),
+            shorter(&sum.figures),
+            needed(&sum.figures),
         )
     }
 
@@ -324,6 +324,37 @@ impl ReplayReport {
             ));
         }
         remarks
+    }
+}
+
+/// Says how much shorter the results of tools would have been.
+fn shorter(figures: &Figures) -> String {
+    let Figures { results, tokens, touched, less, .. } = *figures;
+    format!(
+        "{} of {} tool results would have been shown shorter: {} tokens instead of {}. What is left out stays stored.",
+        number(touched as i64),
+        number(results as i64),
+        number(tokens as i64 - less),
+        number(tokens as i64),
+    )
+}
+
+/// Says whether the model would have missed something.
+fn needed(figures: &Figures) -> String {
+    let Figures { used, unseen, again, .. } = *figures;
+    match (used, unseen) {
+        (0, _) => "Nothing of what would have been left out was used later.".to_owned(),
+        (_, 0) => {
+            let names = counted(usize::try_from(used).unwrap_or(usize::MAX), "name or number", "names and numbers");
+            format!("The model later used {names} of them, and would still have seen every one.")
+        }
+        _ => format!(
+            "Of {} that the model later used of them, it would still have seen {}; for the others, it would have asked again \
+             {}.",
+            counted(usize::try_from(used).unwrap_or(usize::MAX), "name or number", "names and numbers"),
+            number((used - unseen) as i64),
+            counted(usize::try_from(again).unwrap_or(usize::MAX), "time", "times"),
+        ),
     }
 }
 

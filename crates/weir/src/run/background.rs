@@ -2,9 +2,9 @@
 //! kept, until it is ended.
 //!
 //! The output so far is in a redacted file next to the store, and a second file marks the run as in progress. The
-//! keeper holds a lock on that second file while it lives; removing the file ends the run. Invariant: no output is
-//! lost. When the run is over, its output becomes an entry under the reference it had from the start; if the keeper was
-//! killed, the next call that asks for the run stores the output.
+//! keeper holds a lock on that second file while it lives; renaming the file ends the run. Invariant: no output is lost.
+//! When the run is over, its output becomes an entry under the reference it had from the start; if the keeper was killed,
+//! the next call that asks for the run stores the output.
 
 use std::fs::File;
 use std::io::{BufRead as _, Write as _};
@@ -31,6 +31,8 @@ pub(crate) const KEEPER: &str = "background-run";
 /// The interval at which the run's output file is updated, and at which the keeper checks whether the run is still
 /// wanted.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
+/// How long a call waits for the output of a run that was told to end.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum number of bytes written to that file at once.
 const MAX_WRITE_BYTES: usize = 1 << 20;
 /// How much of the output can be read before the run is over, in bytes. Beyond that, the older half is dropped from the
@@ -142,7 +144,7 @@ fn look_after(task: KeeperTask) -> Result<(), CommandError> {
     let state = files.state.clone();
     let writer = std::thread::spawn(move || write_out(&receive, &spool, &state, &brake));
     let _ = writeln!(std::io::stdout(), "started");
-    let how = RunOptions { stopper: &stopper, reference: Some(reference), tee: Some(&send), live: None };
+    let how = RunOptions { stopper: &stopper, reference: Some(reference), tee: Some(&send), live: None, input: None };
     let done = super::perform(&context, &order, &how);
     drop(send);
     let _ = writer.join();
@@ -228,8 +230,15 @@ fn append(path: &Path, text: &[u8]) -> std::io::Result<()> {
 /// If the run's keeper was killed, its output so far is stored now.
 pub(crate) fn find(context: &Context, reference: Reference) -> Result<Option<RunProgress>, CommandError> {
     let files = BackgroundFiles::of(context, reference);
-    let Ok(state) = File::options().read(true).open(&files.state) else { return Ok(None) };
-    let title = std::fs::read_to_string(&files.state).unwrap_or_default();
+    let open = |path: &Path| File::options().read(true).open(path);
+    // Soon, a run that was told to end is an entry like any other.
+    let (state, path) = match (open(&files.state), open(&files.ending)) {
+        (Ok(state), _) => (state, &files.state),
+        (_, Ok(ending)) if wait_for_lock(&ending, END_TIMEOUT) => (ending, &files.ending),
+        (_, Ok(ending)) => (ending, &files.ending),
+        _ => return Ok(None),
+    };
+    let title = std::fs::read_to_string(path).unwrap_or_default();
     let text = std::fs::read(&files.output).unwrap_or_default();
     if state.try_lock().is_err() {
         return Ok(Some(RunProgress { title, text: BlobReader::of(text) }));
@@ -257,19 +266,38 @@ pub(crate) fn find(context: &Context, reference: Reference) -> Result<Option<Run
     }
 }
 
-/// Ends a run. Its output is stored like that of any other run.
-pub(crate) fn end(context: &Context, reference: Reference) -> Result<(), CommandError> {
+/// Ends a run, and waits a moment until its output is stored like that of any other run. Returns whether it is.
+pub(crate) fn end(context: &Context, reference: Reference) -> Result<bool, CommandError> {
     let files = BackgroundFiles::of(context, reference);
-    std::fs::remove_file(&files.state).map_err(|_| {
+    std::fs::rename(&files.state, &files.ending).map_err(|_| {
         CommandError::new(ErrorKind::NotFound, format!("no background run with reference {reference}"))
             .hint(format!("it may have ended: check with {}", context.face().get()))
-    })
+    })?;
+    let ending = File::options().read(true).open(&files.ending);
+    // The keeper may have removed the file by now.
+    Ok(ending.map_or(true, |ending| wait_for_lock(&ending, END_TIMEOUT)))
+}
+
+/// Waits until the keeper of a run is gone, which holds a lock on the file. Returns whether it is.
+fn wait_for_lock(file: &File, patience: Duration) -> bool {
+    let deadline = Instant::now() + patience;
+    // Nothing is sent: the channel is a clock.
+    let (_clock, ticks) = sync_channel::<()>(0);
+    while file.try_lock_shared().is_err() {
+        if Instant::now() > deadline {
+            return false;
+        }
+        let _ = ticks.recv_timeout(UPDATE_INTERVAL / 10);
+    }
+    let _ = file.unlock();
+    true
 }
 
 /// Returns the references of the runs that are in progress, or were when their keepers were killed.
 pub(crate) fn list(context: &Context) -> Vec<Reference> {
     let entries = std::fs::read_dir(folder(context)).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".run").map(str::to_owned));
+    let reference = |name: &str| name.strip_suffix(".run").or(name.strip_suffix(".ending")).map(str::to_owned);
+    let names = entries.filter_map(|entry| reference(entry.file_name().to_str()?));
     names.filter_map(|name| Reference::parse(&name).ok()).collect()
 }
 
@@ -309,14 +337,17 @@ fn folder(context: &Context) -> PathBuf {
 
 /// The files of a run.
 struct BackgroundFiles {
+    /// Marks the run as in progress.
     state: PathBuf,
+    /// The name that the same file has once the run was told to end.
+    ending: PathBuf,
     output: PathBuf,
 }
 
 impl BackgroundFiles {
     fn of(context: &Context, reference: Reference) -> Self {
         let path = |ending: &str| folder(context).join(format!("{}.{ending}", reference.as_str()));
-        Self { state: path("run"), output: path("out") }
+        Self { state: path("run"), ending: path("ending"), output: path("out") }
     }
 
     /// Creates the files, and locks the one that marks the run as in progress.
@@ -336,9 +367,10 @@ impl BackgroundFiles {
     }
 
     fn remove(&self) {
-        // The files may be gone already, since ending a run removes one of them.
-        let _ = std::fs::remove_file(&self.state);
-        let _ = std::fs::remove_file(&self.output);
+        // The file that marks the run has one of two names.
+        for path in [&self.output, &self.state, &self.ending] {
+            let _ = std::fs::remove_file(path);
+        }
     }
 }
 

@@ -181,6 +181,7 @@ fn run_outside(
         timeout,
         most_output: context.config().run.output_bytes,
         streams: Streams::Apart,
+        input: None,
         stopper: call.stopper,
         ready: None,
         serve: None,

@@ -10,16 +10,19 @@ use weir_core::run::Ended;
 use weir_digest::{About, Digest, Frame};
 use weir_runner::Level;
 
-use super::FinishedRun;
-use crate::answer::{Answer, PrintedOutput, counted, fence, one_line, size};
+use super::{FinishedRun, locations};
+use crate::answer::{Answer, PrintedOutput, counted, duration, fence, one_line, size};
 use crate::choice::Choice;
 use crate::error::{CommandError, ErrorKind};
-use crate::face::Face;
+use crate::face::Reader;
 use crate::random;
 use crate::text::{StoredTextSource, ends, unreadable};
 
 /// Up to this many tokens, an output is shown in full.
 pub(crate) const MAX_WHOLE_TOKENS: usize = 2_000;
+/// Up to this many lines of output, a person still sees all of them: a small terminal has as many.
+const MAX_SURELY_VISIBLE_LINES: u64 = 20;
+
 /// Options for showing an output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DisplayOptions<'a> {
@@ -88,9 +91,9 @@ impl RunData {
 }
 
 /// Returns the answer to a single run. With an intent, what matches it comes first.
-pub(crate) fn answer(done: &FinishedRun, face: Face, intent: Option<&str>) -> Result<Answer<RunData>, CommandError> {
-    let digest = weir_digest::budget(done.text.bytes());
-    let shown = show(done, &DisplayOptions { whole: MAX_WHOLE_TOKENS, digest, intent, read_on: face.read_on() })?;
+pub(crate) fn answer(done: &FinishedRun, intent: Option<&str>) -> Result<Answer<RunData>, CommandError> {
+    let (digest, read_on) = (weir_digest::budget(done.text.bytes()), done.caller.0.read_on());
+    let shown = show(done, &DisplayOptions { whole: MAX_WHOLE_TOKENS, digest, intent, read_on })?;
     let (data, printed) = (RunData::of(done, &shown), vec![printed(done, shown.whole)?]);
     let text = [shown.head, shown.body, shown.foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
     Ok(Answer { exit_code: Some(exit_code(done)), printed, ..Answer::new(text.join("\n"), data) })
@@ -104,7 +107,8 @@ pub(crate) fn printed(done: &FinishedRun, is_whole: bool) -> Result<PrintedOutpu
     Ok(PrintedOutput { beginning, bytes, is_whole, failed: exit_code(done) != 0 })
 }
 
-/// Returns the answer to a run whose output the caller has watched: how it ended, and where the output is.
+/// Returns the answer to a run whose output the caller has watched: how it ended, where the output is, and where the
+/// errors are if they may have left the screen.
 pub(crate) fn answer_after_live(done: &FinishedRun) -> Result<Answer<RunData>, CommandError> {
     let (bytes, exit_code) = (done.text.bytes(), exit_code(done));
     let lines = done.text.line_count()?;
@@ -125,7 +129,11 @@ pub(crate) fn answer_after_live(done: &FinishedRun) -> Result<Answer<RunData>, C
     };
     let mut text = format!("{mark} {}{level}{}{stored}", how(done), aftermath(done));
     text.extend(done.remarks.iter().map(|remark| format!("\n{remark}")));
-    if is_open {
+    if exit_code != 0 && lines > MAX_SURELY_VISIBLE_LINES {
+        text.extend(locations::of_errors(done)?.iter().map(|error| format!("\n  {error}")));
+    }
+    // What was typed to interrupt it is on the line, too.
+    if is_open || done.outcome.ended == Ended::Cancelled {
         text.insert(0, '\n');
     }
     let seen = OutputView {
@@ -147,6 +155,7 @@ fn exit_code(done: &FinishedRun) -> u8 {
         (Ended::Exited, Some(code), _) => code as u8,
         (Ended::Exited, _, Some(signal)) => 128 + signal as u8,
         (Ended::Timeout, ..) => 124,
+        (Ended::Cancelled, ..) => ErrorKind::Cancelled.exit_code_of_run(),
         _ => ErrorKind::Failed.exit_code_of_run(),
     }
 }
@@ -249,10 +258,11 @@ fn ending(done: &FinishedRun) -> String {
 
 /// Describes how a run ended, and when.
 fn how(done: &FinishedRun) -> String {
-    let outcome = &done.outcome;
-    let took = match outcome.took.as_millis() {
-        millis @ 0..10_000 => format!("{millis} ms"),
-        millis => format!("{:.1} s", millis as f64 / 1000.0),
+    let (outcome, (face, reader)) = (&done.outcome, done.caller);
+    let took = match (outcome.took.as_millis(), reader) {
+        (_, Reader::Person) => duration(outcome.took),
+        (millis @ 0..10_000, Reader::Model) => format!("{millis} ms"),
+        (millis, Reader::Model) => format!("{:.1} s", millis as f64 / 1000.0),
     };
     let step = match outcome.step + 1 < done.steps && outcome.ended == Ended::Exited {
         true => "compiling failed: ",
@@ -261,7 +271,8 @@ fn how(done: &FinishedRun) -> String {
     match (outcome.ended, outcome.exit_code, outcome.signal) {
         (Ended::Exited, Some(code), _) => format!("{step}exit {code} in {took}"),
         (Ended::Exited, None, signal) => format!("{step}ended by signal {} after {took}", signal.unwrap_or(0)),
-        (Ended::Timeout, ..) => format!("timed out and ended after {took}"),
+        (Ended::Timeout, ..) => format!("timed out and ended after {took}: {} allows more", face.option("timeout")),
+        (Ended::Cancelled, ..) if reader == Reader::Person => format!("interrupted after {took}"),
         (Ended::Cancelled, ..) => format!("cancelled after {took}"),
         (Ended::Quota, ..) => {
             format!("ended after {took}: it printed more than {} (run.output_mb)", size(done.caps.0))

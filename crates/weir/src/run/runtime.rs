@@ -28,9 +28,9 @@ pub(super) fn locate(context: &Context, language: &'static Language) -> Result<F
     let path = super::environment::search_path(context);
     let new = language.locate(&path, |program| version_of(context, program)).map_err(|missing| {
         let Missing { language, install, .. } = &missing;
-        let hint = match install.first() {
-            Some(command) => format!("install one, for example: {command}"),
-            None => format!("install a runtime for {language}"),
+        let hint = match install.is_empty() {
+            true => format!("install a runtime for {language}"),
+            false => format!("install one: {}", install.join(", or ")),
         };
         CommandError::new(ErrorKind::NotFound, missing.to_string()).hint(hint)
     })?;

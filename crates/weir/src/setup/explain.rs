@@ -31,7 +31,7 @@ impl Explanation<'_> {
                 "a few times per tool call, for a few milliseconds each; nothing runs between sessions",
                 "the model gets long output as a digest with a reference to the full text; if a command runs without \
                  asking you, Weir may put a line before it that stores its output, and the command still does the \
-                 same; `weir:off` in a command or WEIR_OFF=1 turns that off",
+                 same; `weir:off` in a command or `weir off` in a project turns that off",
             ),
             false => (
                 "clients start `weir mcp` with each session",

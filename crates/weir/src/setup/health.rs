@@ -18,6 +18,8 @@ pub(crate) struct Finding {
     pub good: bool,
     /// The description of the state.
     pub text: String,
+    /// The same in a few words, to follow the client's title.
+    pub brief: &'static str,
     /// The command that fixes it.
     pub fix: Option<String>,
 }
@@ -86,6 +88,17 @@ pub(crate) fn found(context: &Context) -> Vec<(&'static str, bool)> {
     RECIPES.iter().copied().filter_map(find).collect()
 }
 
+/// Says that setup has nothing to write for a client, and what is still to be done in the client.
+pub(super) fn already(places: &Places, recipe: &'static Recipe) -> Vec<String> {
+    match examine(places, recipe).filter(|finding| !finding.good) {
+        None => vec![format!("✓ {}: already set up", recipe.title)],
+        Some(Finding { brief, fix, .. }) => {
+            let then = fix.map(|fix| format!("  then: {fix}"));
+            [format!("– {}: {brief}", recipe.title)].into_iter().chain(then).collect()
+        }
+    }
+}
+
 /// Returns a warning if a client is set up both for the user and for the project.
 pub(super) fn twice(places: &Places, recipe: &Recipe, whose: SetupScope) -> Option<String> {
     let (other, flag) = match whose {
@@ -118,17 +131,21 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
     };
     let name = recipe.name;
     let title = recipe.title;
-    let bad = |text: String, fix: String| Some(Finding { title, good: false, text, fix: Some(fix) });
+    let bad = |brief: &'static str, text: String, fix: String| {
+        Some(Finding { title, good: false, text, brief, fix: Some(fix) })
+    };
     if absent {
-        return bad(format!("{text}, not set up"), format!("weir setup {name}"));
+        return bad("not set up", format!("{text}, not set up"), format!("weir setup {name}"));
     }
     for (state, flag) in [(&user, ""), (&project, " --project")] {
         match state {
             SetupState::Unreadable(why) => {
-                return bad(why.clone(), format!("fix the file, then: weir setup {name}{flag}"));
+                let fix = format!("fix the file, then: weir setup {name}{flag}");
+                return bad("has settings that cannot be read", why.clone(), fix);
             }
             SetupState::Other(parts) => {
                 return bad(
+                    "set up in part, or for another copy of Weir",
                     format!("{text}, partly set up or for another copy of Weir: {}", parts.join(", ")),
                     format!("weir setup {name}{flag}"),
                 );
@@ -145,7 +162,8 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
     text = format!("{text}, set up {}", ways.join(" and "));
     if ways.len() > 1 && recipe.has_hooks() {
         let flag = if packed || project != SetupState::Whole { "" } else { " --project" };
-        return bad(format!("{text}, so its hooks run more than once"), format!("weir teardown {name}{flag}"));
+        let fix = format!("weir teardown {name}{flag}");
+        return bad("set up more than once", format!("{text}, so its hooks run more than once"), fix);
     }
     let lacking = if packed {
         Vec::new()
@@ -154,12 +172,13 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
     };
     if !lacking.is_empty() {
         let lacking = counted(lacking.len(), "hook is", "hooks are");
-        return bad(format!("{text}; {lacking} not trusted yet"), recipe.then.unwrap_or_default().to_owned());
+        let fix = recipe.then.unwrap_or_default().to_owned();
+        return bad("set up, but its hooks are not trusted yet", format!("{text}; {lacking} not trusted yet"), fix);
     }
     if let Some(blind_spot) = recipe.blind_spot {
         text = format!("{text}; {blind_spot}");
     }
-    Some(Finding { title, good: true, text, fix: None })
+    Some(Finding { title, good: true, text, brief: "set up", fix: None })
 }
 
 fn state(places: &Places, recipe: &Recipe, whose: SetupScope) -> SetupState {

@@ -1,6 +1,8 @@
 //! The command line as a person uses it: real runs in an empty home.
 
 mod first_minute;
+mod off;
+mod people;
 mod terminal;
 
 use std::path::Path;
@@ -84,7 +86,14 @@ fn expired_and_never_existed_are_told_apart_from_a_typing_error() {
     home.check(
         &["get", "nonsense"],
         expect![[r#"
-        error: `nonsense` is not a reference; one looks like [REF]
+        error: no reference here begins with `nonsense`
+        hint: `weir history` and `weir search` list references
+        exit 3"#]],
+    );
+    home.check(
+        &["get", "no reference"],
+        expect![[r#"
+        error: `no reference` is not a reference; one looks like [REF]
         hint: `weir history` and `weir search` list references
         exit 2"#]],
     );
@@ -204,7 +213,7 @@ fn a_wrong_configuration_is_refused_with_where_to_look() {
     let output = home.weir(&["history"]);
     let message = text(&output.stderr);
     assert!(
-        message.contains("run_weeks") && message.contains("hint: docs/configuration.md names every setting"),
+        message.contains("run_weeks") && message.contains("hint: `weir config show` lists every setting"),
         "{message}"
     );
     assert_eq!(output.status.code(), Some(5));

@@ -172,7 +172,7 @@ fn what_did_not_come_is_said_beside_what_did() {
         ftp://example.com/x: cannot fetch `ftp:` URLs, only http and https; read files with the file tools; use a command for other protocols
         http://HOST/inward: 169.254.169.254 is on this machine or in a private network; to allow it, add the host to `allow` under `[fetch]` in the configuration
         search: `weir search` with its URL as --source; read more: `weir get`
-        exit 0"#]],
+        exit 3"#]],
     );
     check(
         &["/nowhere"],

@@ -100,7 +100,7 @@ fn a_review_lists_the_sorts_asked_for() {
             may be out of date:
             [REF] DATE decision on pool: The pool has 16 connections
               pool.rs has changed since
-            → if still true: weir note "…" --supersedes REF --files …; if not: weir forget REF
+            → if still true: weir note "…" --supersedes REF --files …; if not: weir notes --remove REF
             exit 0"#]],
     );
     home.check(
@@ -111,11 +111,11 @@ fn a_review_lists_the_sorts_asked_for() {
             superseded:
             [REF] DATE decision on pool: The pool has 8 connections
               superseded by [REF]
-            → kept as history; to remove one: weir forget REF
+            → kept as history; to remove one: weir notes --remove REF
 
             never read:
             [REF] DATE warning: Kept long ago
-            → to read one: weir get REF; to remove one: weir forget REF (starts with a dry run)
+            → to read one: weir get REF; to remove one: weir notes --remove REF
             exit 0"#]],
     );
     home.check(
@@ -126,16 +126,16 @@ fn a_review_lists_the_sorts_asked_for() {
             may be out of date:
             [REF] DATE decision on pool: The pool has 16 connections
               pool.rs has changed since
-            → if still true: weir note "…" --supersedes REF --files …; if not: weir forget REF
+            → if still true: weir note "…" --supersedes REF --files …; if not: weir notes --remove REF
 
             superseded:
             [REF] DATE decision on pool: The pool has 8 connections
               superseded by [REF]
-            → kept as history; to remove one: weir forget REF
+            → kept as history; to remove one: weir notes --remove REF
 
             never read:
             [REF] DATE warning: Kept long ago
-            → to read one: weir get REF; to remove one: weir forget REF (starts with a dry run)
+            → to read one: weir get REF; to remove one: weir notes --remove REF
 
             the others:
             [REF] DATE convention: Tests need port 7071

@@ -208,8 +208,9 @@ fn a_person_reads_a_verdict_two_tables_a_chart_and_what_was_missed() {
     home.write("s.jsonl", &claude());
     let shown = home.ok(&["s.jsonl"]);
     for part in [
-        "1 session (Claude Code 1): 4 requests; tool results have ",
-        "\nWeir would have ",
+        "In 1 session (Claude Code 1) with 4 requests, Weir would have ",
+        "\n1 of 1 tool results would have been shown shorter: ",
+        "\nOf 1 name or number that the model later used of them, it would still have seen 0; ",
         "\nshell ",
         "\ntool descriptions ",
         "\ns  ",
@@ -336,7 +337,7 @@ fn a_session_without_usage_has_no_price_and_no_share_of_one() {
     let shown = home.ok(&["t"]);
     assert!(shown.contains("1 session does not say how many tokens the requests had"), "{shown}");
     let shown = home.ok(&["t/unknown.jsonl"]);
-    assert!(shown.contains("\nWeir would have changed their cost by an unknown amount.\n"), "{shown}");
+    assert!(shown.contains(", Weir would have changed their cost by an unknown amount.\n"), "{shown}");
 }
 
 /// A transcript may name any path. The file there today is not what the session read, and must not be opened.

@@ -426,6 +426,8 @@ fn a_window_and_a_status_line_are_set_and_brought_back() {
     write(&config, toml);
     home.ok(&["setup", "claude", "--window", "80000", "--status-line", "--yes"]);
     home.ok(&["setup", "codex", "--window", "90000", "--yes"]);
+    let both = home.ok(&["setup", "claude", "codex", "--status-line", "--yes"]);
+    assert!(both.contains("Codex has no status line that can be set"), "{both}");
     let read = |path: &Path| std::fs::read_to_string(path).unwrap();
     assert!(read(&settings).contains("// Mine.\n  \"autoCompactWindow\": 113000"), "{}", read(&settings));
     assert!(read(&settings).contains(" statusline\""), "{}", read(&settings));
@@ -466,8 +468,8 @@ fn a_window_that_cannot_be_is_refused() {
     let home = Home::new();
     for (arguments, why) in [
         (["setup", "claude", "--window", "50000", "--yes"], "its smallest length is 67000"),
-        (["setup", "zed", "--window", "80000", "--yes"], "cannot set the window of Zed: not supported"),
-        (["setup", "codex", "--yes", "--status-line", "codex"], "cannot set the status line of Codex: not supported"),
+        (["setup", "zed", "--window", "80000", "--yes"], "none of these clients has that setting"),
+        (["setup", "codex", "--yes", "--status-line", "codex"], "none of these clients has that setting"),
     ] {
         let output = home.weir(&arguments);
         let said = text(&output.stderr);

@@ -114,9 +114,16 @@ impl Home {
         command
     }
 
-    /// Returns a command of the program.
+    /// Returns a command of the program, as a client starts it, so that it prints what a model reads.
     pub(crate) fn weir_command(&self, arguments: &[&str]) -> Command {
-        self.command(WEIR, arguments)
+        let mut command = self.command(WEIR, arguments);
+        command.env("AI_AGENT", "tests");
+        command
+    }
+
+    /// Runs the program to its end, as a person does in a pipe.
+    pub(crate) fn piped(&self, arguments: &[&str]) -> Output {
+        self.command(WEIR, arguments).output().unwrap()
     }
 
     /// Runs the program to its end.

@@ -118,13 +118,13 @@ impl NpmTree {
             return;
         }
         let what = format!(
-            "npm tree: {} ({} deduped), {}{}, {} of them direct dependencies, {} levels",
+            "npm tree: {} ({} deduped), {}{}, {} of them direct dependencies, {}",
             named(self.lines, "line", "lines"),
             self.deduped,
             if self.more_packages { "more than " } else { "" },
             named(self.packages.len() as u64, "package", "packages"),
             self.direct_count,
-            self.deepest
+            named(self.deepest as u64, "level", "levels")
         );
         let mut tree = Page::new(what);
         tree.push(self.root.part("project", Weight::Fact));

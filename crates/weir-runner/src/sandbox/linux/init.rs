@@ -30,9 +30,8 @@ pub(super) fn run(socket: &UnixStream, isolation: Isolation) -> Result<(), Failu
     if isolation != Isolation::Bare {
         view::mount_processes().doing("mount /proc for the new processes")?;
     }
-    let (spec, filter) = &control::receive_spec(socket)
-        .and_then(|bytes| Spec::decode(&bytes))
-        .doing("read the description of the run")?;
+    let (spec, input) = control::receive_spec(socket).doing("read the description of the run")?;
+    let (spec, filter) = &Spec::decode(&spec).doing("read the description of the run")?;
     // Files created for the run must be usable by it. The program gets the umask that it would have outside.
     let umask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     if spec.level == Level::Full {
@@ -41,7 +40,7 @@ pub(super) fn run(socket: &UnixStream, isolation: Isolation) -> Result<(), Failu
     } else {
         rustix::process::set_child_subreaper(Some(Pid::INIT)).doing("adopt orphans")?;
     }
-    super::empty_stdin().doing("open /dev/null")?;
+    super::connect_stdin(input).doing("connect standard input")?;
     write_files(spec).doing("write the program's files")?;
     rustix::process::umask(umask);
     if spec.network == Network::Listeners {

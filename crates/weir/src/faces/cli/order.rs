@@ -9,11 +9,24 @@ use clap::{ArgMatches, Command};
 
 /// Parses the arguments of the program.
 pub(super) fn parse(command: fn() -> Command, arguments: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    let arguments = &json_first(arguments);
     let matches = command().try_get_matches_from(arguments)?;
     let Some(ordered) = options_first(arguments, &words(&matches)) else { return Ok(matches) };
     let other = command().try_get_matches_from(ordered)?;
     // An option that Weir does not have would be taken for the script.
     Ok(if words(&other).len() == 1 { other } else { matches })
+}
+
+/// Returns the arguments with a last `--json` first, if they ask for a verdict: `weir policy check ls --json` is about
+/// `ls`. Behind `--`, everything belongs to the command.
+fn json_first(arguments: &[OsString]) -> Vec<OsString> {
+    let mut ordered = arguments.to_vec();
+    let is_check = is_named(arguments, "policy") && !arguments.iter().any(|word| word == "--");
+    if is_check && arguments.last().is_some_and(|word| word == "--json") {
+        ordered.rotate_right(1);
+        ordered.swap(0, 1);
+    }
+    ordered
 }
 
 /// Whether a command is the one that the arguments name.
@@ -88,6 +101,17 @@ mod tests {
         let named = |arguments: &[&str]| is_named(&arguments.iter().map(OsString::from).collect::<Vec<_>>(), "run");
         assert!(named(&["weir", "--json", "-C", "get", "run"]) && named(&["weir", "run", "get"]));
         assert!(!named(&["weir", "-C", "run", "get"]) && !named(&["weir", "--folder", "run"]));
+    }
+
+    #[test]
+    fn a_verdict_as_json_is_about_the_command_without_the_option() {
+        for (given, expected) in [
+            (["weir", "policy", "check", "ls", "--json"], ["weir", "--json", "policy", "check", "ls"]),
+            (["weir", "policy", "check", "--", "--json"], ["weir", "policy", "check", "--", "--json"]),
+            (["weir", "run", "ls", "-l", "--json"], ["weir", "run", "ls", "-l", "--json"]),
+        ] {
+            assert_eq!(json_first(&given.map(OsString::from)), expected.map(OsString::from));
+        }
     }
 
     #[test]

@@ -14,8 +14,9 @@ Usage: weir [OPTIONS] [COMMAND]
 Set up:
   setup, teardown     connect your clients to Weir, or disconnect them
   doctor, config      check everything and say how to fix it; show the settings
+  off, on             turn Weir off in a project or everywhere, and on again
 Run and read:
-  run, batch          run commands in a sandbox; long output is held back
+  run, batch, runs    run commands in a sandbox; list those in the background
   get, history        read an entry by its reference; list what happened
   map, outline        show the project's main files, or what a file declares
 Remember and find:

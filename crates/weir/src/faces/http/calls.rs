@@ -13,6 +13,7 @@ use weir_core::SessionKey;
 
 use super::problem::Problem;
 use crate::context::Context;
+use crate::faces::tool_call;
 use crate::mutex::lock;
 use crate::operations::{Effect, Operation};
 use crate::os;
@@ -145,13 +146,14 @@ fn take_surplus<T>(idle: &mut Vec<(Instant, T)>, now: Instant) -> Vec<(Instant, 
     idle.drain(..surplus).collect()
 }
 
-/// Waits for the context of a call, unless too many calls are in progress for too long.
+/// Waits for the context of a call, unless too many calls are in progress for too long, or Weir is off.
 pub(super) async fn in_time(context: impl Future<Output = CallContext>) -> Result<CallContext, Problem> {
-    tokio::time::timeout(QUEUE_TIMEOUT, context).await.map_err(|_| {
+    let context = tokio::time::timeout(QUEUE_TIMEOUT, context).await.map_err(|_| {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Busy", "too many calls are in progress".to_owned())
             .hint("try again in a few seconds".to_owned())
             .header(RETRY_AFTER, HeaderValue::from_static("5"))
-    })
+    })?;
+    tool_call::off(&context).map_or(Ok(context), |off| Err(off.error().into()))
 }
 
 /// How many calls are in progress.

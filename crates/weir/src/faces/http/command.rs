@@ -47,7 +47,6 @@ Examples:
   weir serve --bind 127.0.0.1:0 --log json               choose a free port, log requests
   weir serve --compat engram --bind 127.0.0.1:7437       also serve engram's plugins
   weir serve --bind 0.0.0.0:4747 --tls-cert cert.pem --tls-key key.pem --allow-host dev.example
-  weir serve --team --data /srv/weir                     serve a team instead (docs/team.md)
 
 A call:
   TOKEN=$(weir serve --print-token --scope read)

@@ -18,11 +18,13 @@ use super::rulings::{ResultKey, Ruling, Rulings};
 use super::tally::Counter;
 use super::wire::{self, Conversation, ResultText, WireFormat};
 use crate::context::Context;
-use crate::env::{self, Env, Paths};
+use crate::env::{Env, Paths};
 use crate::faces::paint;
 use crate::hook::hold::{HELD_AS, MAX_SURELY_SMALL_BYTES};
 use crate::hook::{FileState, HookContext, RequestedResult, faults};
 use crate::mutex::lock;
+use crate::project::Project;
+use crate::switch::{Off, Switch};
 use crate::when;
 
 /// How long after its last renewal a stored result is renewed again, if requests still have its replacement.
@@ -38,8 +40,8 @@ pub(super) struct Holder {
     counted: Mutex<HashSet<ResultKey>>,
     /// When each result that is held back was stored or renewed, as far as this process knows.
     renewed: Mutex<HashMap<ResultKey, Instant>>,
-    /// Whether the user wants nothing more to be held back.
-    is_off: bool,
+    /// The project that the proxy was started in.
+    project: Project,
     /// Taken while a result is judged, so that two requests with the same result do not both judge it.
     judging: Mutex<()>,
 }
@@ -54,9 +56,15 @@ impl Holder {
             counter,
             counted: Mutex::default(),
             renewed: Mutex::default(),
-            is_off: env::is_off(),
+            project: context.project().clone(),
             judging: Mutex::default(),
         })
+    }
+
+    /// Returns why nothing is held back at the moment, if the user turned Weir off.
+    pub(super) fn off(&self) -> Option<Off> {
+        let switch = Switch::read(&self.paths);
+        switch.off_for(weir_clients::PROXY.name).or_else(|| switch.off_in(&self.project, &self.env.folder))
     }
 
     /// Returns the body to send instead, if something in it is held back.
@@ -138,6 +146,7 @@ impl Holder {
         HookContext {
             env: &self.env,
             paths: self.paths.clone(),
+            switch: Switch::default(),
             now: when::now(),
             started: Instant::now(),
             files: FileState::InARequest,
@@ -174,7 +183,8 @@ impl Holder {
     fn held(&self, conversation: &Conversation<'_>, result: &ResultText<'_>, text: &str) -> Option<String> {
         let (name, input) = conversation.call(&result.about.call);
         let call = weir_clients::seen_call(&result.about.call, name, input);
-        if self.is_off || weir_clients::purpose(&call) == Purpose::Settled {
+        // While Weir is off, all that is kept is that the result was sent in full, without its text.
+        if self.off().is_some() || weir_clients::purpose(&call) == Purpose::Settled {
             return None;
         }
         let face = conversation.face()?;

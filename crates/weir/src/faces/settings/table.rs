@@ -15,6 +15,13 @@ pub(crate) struct Setting {
     pub(crate) value: fn(&Config) -> String,
 }
 
+impl Setting {
+    /// Returns the name with the table.
+    pub(crate) fn key(&self) -> String {
+        if self.table.is_empty() { self.name.to_owned() } else { format!("{}.{}", self.table, self.name) }
+    }
+}
+
 const fn setting(
     table: &'static str,
     name: &'static str,
@@ -28,7 +35,7 @@ const fn setting(
 pub(crate) const SETTINGS: &[Setting] = &[
     setting("", "sandbox", "Whether a run must have a full sandbox.", |config| sandbox(config.sandbox)),
     setting("", "network", "What runs may reach.", |config| network(config.network)),
-    setting("run", "timeout_seconds", "The time limit of a run that sets none.", |config| {
+    setting("run", "timeout_seconds", "The time limit of a model's run that sets none.", |config| {
         config.run.timeout.as_secs().to_string()
     }),
     setting("run", "output_mb", "How much a run may print before it is stopped.", |config| {
@@ -82,7 +89,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
         config.hold.repeats.to_string()
     }),
     setting("hold", "off", "Tools and commands whose output is left alone.", |config| list(&config.hold.off)),
-    setting("hold", "off_folders", "Folders in which every output is left alone.", |config| {
+    setting("hold", "off_folders", "Folders in which Weir is off.", |config| {
         let folders = config.hold.off_folders.iter().map(|folder| folder.display().to_string());
         list(&folders.collect::<Vec<_>>())
     }),

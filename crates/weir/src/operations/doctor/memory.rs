@@ -122,7 +122,7 @@ fn describe(file: &KnownFile, name: &str, text: &str, base: &Path, checked: &str
         format!("{} nowhere: {}{more}", counted(dead.len(), "path leads", "paths lead"), shown.join(", "))
     });
     let wrong: Vec<String> = unread.into_iter().chain(dead).collect();
-    Check { name: NAME, good: false, text: format!("{size}; {}", wrong.join("; ")), fix: Some(fix.to_owned()) }
+    Check::wrong(NAME, format!("{size}; {}", wrong.join("; ")), fix)
 }
 
 /// Returns which lines the client does not read, if its limit is known and the file is longer.

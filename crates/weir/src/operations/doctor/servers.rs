@@ -48,21 +48,30 @@ pub(super) fn check(context: &Context, is_started: bool) -> Vec<Check> {
     }
     let folder = context.env().home.as_deref().unwrap_or(Path::new("/"));
     let (mut checks, mut total, mut left_out) = (Vec::new(), 0, 0);
-    for server in &configured {
-        let text = match tools(&server.launch, folder, MAX_ANSWER_TIME) {
+    let servers = distinct(&configured);
+    for server in &servers {
+        let clients = server.clients.join(", ");
+        let title = format!("{} ({clients})", one_line(server.name, MAX_NAME_CHARS));
+        checks.push(match tools(server.launch, folder, MAX_ANSWER_TIME) {
             Ok(tools) => {
                 let tokens: usize = tools.iter().map(|tool| weir_tokens::count(&tool.to_string())).sum();
                 total += tokens;
-                format!("{}, described in {tokens} tokens", counted(tools.len(), "tool", "tools"))
+                let tools = counted(tools.len(), "tool", "tools");
+                Check::good(NAME, format!("{title}: {tools}, described in {tokens} tokens"))
             }
             Err(why) => {
                 left_out += 1;
-                format!("not counted: {}", one_line(&why, 200))
+                let text = format!("{title}: not counted: {}", one_line(&why, 200));
+                match server.launch {
+                    Launch::Not(_) => Check::remark(NAME, text),
+                    Launch::Program { .. } => {
+                        Check::wrong(NAME, text, format!("correct or remove it in the settings of {clients}"))
+                    }
+                }
             }
-        };
-        checks.push(Check::good(NAME, format!("{}: {text}", title(server))));
+        });
     }
-    let counted_servers = configured.len() - left_out;
+    let counted_servers = servers.len() - left_out;
     checks.push(Check::good(
         NAME,
         format!(
@@ -72,6 +81,27 @@ pub(super) fn check(context: &Context, is_started: bool) -> Vec<Check> {
         ),
     ));
     checks
+}
+
+/// A server, with the clients that start it.
+struct DistinctServer<'a> {
+    name: &'a str,
+    launch: &'a Launch,
+    clients: Vec<&'static str>,
+}
+
+/// Returns each server once, however many clients have it. Weir's own is one server, although each client starts it in
+/// its own way.
+fn distinct(configured: &[ConfiguredServer]) -> Vec<DistinctServer<'_>> {
+    let mut servers: Vec<DistinctServer<'_>> = Vec::new();
+    for ConfiguredServer { client, name, launch } in configured {
+        let is_same = |known: &&mut DistinctServer<'_>| known.name == name && (name == OURS || known.launch == launch);
+        match servers.iter_mut().find(is_same) {
+            Some(known) => known.clients.push(*client),
+            None => servers.push(DistinctServer { name, launch, clients: vec![*client] }),
+        }
+    }
+    servers
 }
 
 fn title(server: &ConfiguredServer) -> String {
@@ -225,6 +255,27 @@ mod tests {
     fn shell_within(time: Duration, script: &str) -> Result<Vec<Value>, String> {
         let arguments = vec!["-c".to_owned(), script.to_owned()];
         tools(&Launch::Program { program: "sh".to_owned(), arguments, variables: Vec::new() }, Path::new("/"), time)
+    }
+
+    #[test]
+    fn a_server_of_several_clients_is_counted_once() {
+        let server = |client: &'static str, name: &str, program: &str| ConfiguredServer {
+            client,
+            name: name.to_owned(),
+            launch: Launch::Program { program: program.to_owned(), arguments: Vec::new(), variables: Vec::new() },
+        };
+        let configured = [
+            server("A", OURS, "/usr/bin/weir"),
+            server("A", "gh", "gh-mcp"),
+            server("B", OURS, "weir"),
+            server("B", "gh", "gh-mcp"),
+            server("C", "gh", "another"),
+        ];
+        let found: Vec<String> = distinct(&configured)
+            .iter()
+            .map(|server| format!("{} {}", server.name, server.clients.join("+")))
+            .collect();
+        assert_eq!(found, ["weir A+B", "gh A+B", "gh C"]);
     }
 
     #[test]

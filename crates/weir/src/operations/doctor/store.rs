@@ -123,7 +123,7 @@ fn describe(name: &'static str, health: &Health, (folder, root): (&Path, &Path))
             error => Check::bad(name, CommandError::from(error.clone()).in_store(folder)),
         });
     }
-    let mut bad = |text: String, fix: String| checks.push(Check { name, good: false, text, fix: Some(fix) });
+    let mut bad = |text: String, fix: String| checks.push(Check::wrong(name, text, fix));
     if health.used_bytes > health.quota_bytes {
         bad(
             "over quota: runs may use a quarter of it; the rest is documents, notes and the index".to_owned(),

@@ -63,6 +63,8 @@ pub(super) struct SelectedText {
     bytes: Option<(u64, u64, u64)>,
     /// What was counted instead of lines, and the total number.
     values: Option<(&'static str, u64)>,
+    /// Says that nothing matches the pattern.
+    pub(super) unmatched: Option<String>,
 }
 
 impl LineRange {
@@ -124,6 +126,7 @@ impl LineQuery<'_> {
             unsearched: 0,
             inside: false,
             last_start: 0,
+            seen: 0,
         };
         let first = match (lines, pattern) {
             (LineRange::Between(first, _), _) => first,
@@ -179,6 +182,8 @@ struct Reader<'a> {
     unsearched: u64,
     inside: bool,
     last_start: u64,
+    /// The number of lines that were looked at.
+    seen: u64,
 }
 
 impl Reader<'_> {
@@ -187,6 +192,7 @@ impl Reader<'_> {
         if matches!(self.lines, LineRange::Between(_, last) if line.number > last) {
             return false;
         }
+        self.seen += 1;
         // As a terminal would show it: colours and progress bars are not part of a program's output.
         let shown = terminal::clean(line.text);
         let text = String::from_utf8_lossy(&shown);
@@ -256,6 +262,7 @@ impl Reader<'_> {
             (true, true) => format!("{}: {}", line.number, line.text),
             (true, false) => format!("{}- {}", line.number, line.text),
         };
+        let unmatched = self.pattern.filter(|_| self.matching == 0).map(Regex::as_str);
         SelectedText {
             text: self.taken.iter().map(show).collect::<Vec<_>>().join("\n"),
             first: self.taken.front().map_or(0, |line| line.number),
@@ -268,6 +275,7 @@ impl Reader<'_> {
             last_start: self.last_start,
             bytes: None,
             values: None,
+            unmatched: unmatched.map(|pattern| format!("no line of {} matches `{pattern}`", self.seen)),
         }
     }
 }

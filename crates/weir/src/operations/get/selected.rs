@@ -30,7 +30,11 @@ pub(super) fn read(
     let wanted = Wanted { first, last, room: tokens * MAX_BYTES_PER_TOKEN };
     let keep = |line: &str| asked.pattern.is_none_or(|pattern| pattern.is_match(line));
     let found = select(&StoredTextSource::whole(text), path, wanted, &keep).map_err(|error| explain(error, face))?;
-    Ok(SelectedText::of_values(found, first, last))
+    let unmatched = asked.pattern.filter(|_| found.lines.is_empty());
+    let unmatched = unmatched.map(|pattern| format!("none of the {} matches `{}`", found.unit, pattern.as_str()));
+    let mut selected = SelectedText::of_values(found, first, last);
+    selected.unmatched = unmatched;
+    Ok(selected)
 }
 
 fn explain(error: NotSelected, face: Face) -> CommandError {

@@ -24,27 +24,18 @@ pub(super) fn tools(sum: &ReplayTotals) -> String {
         let (results, tokens) = (number(figures.results as i64), number(figures.tokens as i64));
         table.row([tool.to_owned(), results, tokens, touched, less, used, visible, again, sum.share(figures.net())]);
     }
-    table.text()
+    format!("By tool (`weir replay --help` explains the columns):\n{}", table.text())
 }
 
 /// Returns the figures of each lever.
 pub(super) fn levers(sum: &ReplayTotals) -> String {
-    let mut table = Table::new(&[
-        "lever",
-        "touched",
-        "tokens less",
-        "used later",
-        "visible",
-        "asked again",
-        "saved",
-        "lost",
-        "net",
-    ]);
+    let mut table =
+        Table::new(&["how", "touched", "tokens less", "used later", "visible", "asked again", "saved", "lost", "net"]);
     for lever in Lever::ALL {
         let figures = sum.levers.get(&lever).copied().unwrap_or_default();
         let [touched, less, used, visible, again] = effect(&figures);
         let [saved, lost, net] = [figures.saved, -figures.again_price, figures.net()].map(|price| sum.share(price));
-        table.row([lever.name().to_owned(), touched, less, used, visible, again, saved, lost, net]);
+        table.row([in_words(lever).to_owned(), touched, less, used, visible, again, saved, lost, net]);
     }
     let mut row = |name: &str, [saved, lost, net]: [f64; 3]| {
         let mut cells: [String; 9] = std::array::from_fn(|_| String::new());
@@ -56,7 +47,16 @@ pub(super) fn levers(sum: &ReplayTotals) -> String {
     };
     row("tool descriptions", [0.0, -sum.descriptions, -sum.descriptions]);
     row("all", [sum.figures.saved, -sum.figures.again_price - sum.descriptions, sum.net]);
-    table.text()
+    format!("How results got shorter, and what Weir's own tools cost, in parts of the price:\n{}", table.text())
+}
+
+/// Describes a lever for people.
+fn in_words(lever: Lever) -> &'static str {
+    match lever {
+        Lever::Beginning => "beginning and end only",
+        Lever::Digest => "digest",
+        Lever::SeenBefore => "lines shown before left out",
+    }
 }
 
 /// Formats the columns: touched, tokens saved, used later, still visible and requested again.

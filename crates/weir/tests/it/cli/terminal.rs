@@ -45,9 +45,11 @@ fn a_person_who_searches_and_reads_is_told_commands() {
     let long: String = (1..=3_000).map(|n| format!("line {n} of a long text about zebras\n")).collect();
     std::fs::write(home.project().join("long.md"), &long).unwrap();
     let document = reference(&check(&home, &["index", "long.md"], &["search it with --source 'long.md'"]));
-    check(&home, &["get", &document], &["continue with --lines "]);
-    check(&home, &["get", &document, "--pattern", "zebras"], &["lines match", "continue with --lines "]);
-    check(&home, &["get", &document, "--lines", "b0-"], &["continue with --lines b"]);
+    check(&home, &["get", &document], &["line 3000 of a long text"]);
+    check(&home, &["get", &document, "--budget", "2000"], &["continue with --lines "]);
+    let budget = ["get", &document, "--budget", "2000", "--pattern", "zebras"];
+    check(&home, &budget, &["lines match", "continue with --lines "]);
+    check(&home, &["get", &document, "--budget", "2000", "--lines", "b0-"], &["continue with --lines b"]);
     check(&home, &["get", &document, "--intent", "line 17"], &["more: `weir get` with --lines"]);
     check(&home, &["get", &document, "--select", "a.b"], &["use --lines, --pattern or --intent instead"]);
     check(&home, &["search", "zebra", "--limit", "1"], &["raise --limit or add words"]);
@@ -73,7 +75,7 @@ fn a_person_who_runs_and_outlines_is_told_commands() {
     check(&home, &["run", "seq 1 20000"], &["19999\r\n20000\r\n", "✓ exit 0 in ", "20000 lines, 106.3 KiB kept as "]);
     check(&home, &["run", "printf x; exit 3"], &["x\r\n", "✗ exit 3 in ", "1 line, 1 B kept as "]);
     check(&home, &["run", "--intent", "17", "seq 1 20000"], &["more: `weir get` with --lines"]);
-    check(&home, &["run", "--timeout", "60000", "true"], &["--timeout is in seconds", "use --timeout 60"]);
+    check(&home, &["run", "--timeout", "900000", "true"], &["--timeout is in seconds", "use --timeout 900"]);
     check(&home, &["run", ""], &["pass it as an argument"]);
     let many: Vec<String> = (0..40).map(|n| format!("echo {n}; seq 1 2000")).collect();
     let batch: Vec<&str> = ["batch", "--budget", "120"].into_iter().chain(many.iter().map(String::as_str)).collect();
@@ -81,7 +83,7 @@ fn a_person_who_runs_and_outlines_is_told_commands() {
     let started = check(&home, &["run", "--background", "sleep 1000"], &["read it with `weir get`"]);
     let reference = reference(&started);
     check(&home, &["get", &reference], &["still running"]);
-    check(&home, &["run", "--end", &reference], &["ending"]);
+    check(&home, &["run", "--end", &reference], &["ended"]);
     check(&home, &["run", "--end", &reference], &["check with `weir get`"]);
 }
 

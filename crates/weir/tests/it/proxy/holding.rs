@@ -78,7 +78,7 @@ fn what_was_sent_in_full_is_never_replaced() {
     conversation.ran("toolu_3", "make", &build("second"));
     assert_eq!(conversation.send(&proxy, &api), conversation.body());
     let (_, said) = proxy.end();
-    assert!(said.contains("WEIR_OFF is set, so nothing new is held back"), "{said}");
+    assert!(said.contains("nothing new is held back: Weir is off in this shell (WEIR_OFF is set)"), "{said}");
 
     let proxy = Proxy::start(&home, &api.url());
     assert_eq!(conversation.send(&proxy, &api), conversation.body());

@@ -60,7 +60,7 @@ fn it_is_read_while_it_goes_on_and_ended_on_request() {
     let got = wait_for_text(&home, &reference, "\nanother line");
     assert!(got.contains("still running: echo begun"), "{got}");
     let ended = server.said("ctx_execute", &json!({ "end": reference }));
-    assert!(ended.contains("ending "), "{ended}");
+    assert!(ended.contains("ended "), "{ended}");
     let got = wait_for_text(&home, &reference, "ended: cancelled");
     assert!(got.contains("begun\nanother line"), "{got}");
     assert!(home.ok(&["search", "begun"]).contains(&reference), "it is found by its words");

@@ -117,8 +117,8 @@ fn check_in(home: &Home, language: &str) {
     assert_eq!(left, [FILE.0], "{language} leaves something in the project");
 }
 
-/// Checks a language with a runtime other than the preferred one.
-fn check_by(language: &str, runtime: &str) {
+/// Returns a home with only one runtime.
+fn home_with(runtime: &str) -> Home {
     let mut home = Home::with_programs();
     let own = home.path().join("bin");
     let usual = std::mem::replace(&mut home.programs, vec![own.clone()]);
@@ -127,10 +127,34 @@ fn check_by(language: &str, runtime: &str) {
     let found = find(runtime).unwrap_or_else(|| panic!("no {runtime}: run .ci/runtimes"));
     std::fs::create_dir(&own).unwrap();
     symlink(found, own.join(runtime)).unwrap();
+    home
+}
+
+/// Checks a language with a runtime other than the preferred one.
+fn check_by(language: &str, runtime: &str) {
+    let home = home_with(runtime);
     let which = "console.log('Deno' in globalThis ? 'deno' : 'Bun' in globalThis ? 'bun' : 'node')";
     let ran = run(&mut home.server(), "ctx_execute", json!({ "language": language, "code": which }));
     assert_eq!(ran.1, runtime);
     check_in(&home, language);
+}
+
+/// Checks that relative names are of the project, although the code is elsewhere.
+fn check_relative(runtime: &str) {
+    let home = home_with(runtime);
+    home.write("package.json", r#"{ "name": "app", "version": "1.2.3" }"#);
+    home.write("src/one.js", "exports.one = require('./two').two;\n");
+    home.write("src/two.js", "exports.two = 2;\n");
+    home.write("src/three.mjs", "export const three = 3;\n");
+    let mut server = home.server();
+    for (code, expected) in [
+        ("console.log(require('./package.json').version, require('./src/one').one)", "1.2.3 2"),
+        ("import { three } from './src/three.mjs'\nconsole.log(three)", "3"),
+        ("const { three } = await import('./src/three.mjs')\nconsole.log(three)", "3"),
+    ] {
+        let ran = run(&mut server, "ctx_execute", json!({ "language": "javascript", "code": code }));
+        assert_eq!(ran, ("exit 0".to_owned(), expected.to_owned()), "{runtime}: {code}");
+    }
 }
 
 #[test]
@@ -148,13 +172,14 @@ fn every_language_is_tried() {
 
 /// One at a time, since compilers are heavy.
 mod e2e {
-    use super::{check, check_by};
+    use super::{check, check_by, check_relative};
 
     #[test]
     #[ignore = "needs all runtimes; .ci/run installs them"]
     fn javascript() {
         check("javascript");
         ["bun", "node", "deno"].iter().for_each(|runtime| check_by("javascript", runtime));
+        ["bun", "node"].iter().for_each(|runtime| check_relative(runtime));
     }
 
     #[test]

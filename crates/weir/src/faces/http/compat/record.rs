@@ -3,6 +3,7 @@
 //! Invariant: everything is stored as Weir's hooks and tools would store it, without what is marked as private.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
 use weir_clients::{AcceptedReplies, Hook, Point, capture};
@@ -21,6 +22,8 @@ use crate::error::{CommandError, ErrorKind};
 use crate::face::Face;
 use crate::needs::KnowledgeContext;
 use crate::operations::context::{Reach, project_context};
+use crate::project::Project;
+use crate::switch::Switch;
 
 /// The maximum number of learnings that are kept of one text.
 const MAX_LEARNINGS: usize = 100;
@@ -75,6 +78,11 @@ impl Place {
             }
             (found, _) => found?,
         };
+        let project = knowledge.own_project();
+        let folder = Path::new(&project.root);
+        if let Some(off) = Switch::read(call.paths()).off_in(&Project::of_known(&project), folder) {
+            return Err(off.error());
+        }
         let scope = Scope { session: Some(session), ..knowledge.scope() };
         Ok(Self { knowledge, scope, _call: call, _given_up: given_up })
     }
