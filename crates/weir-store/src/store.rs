@@ -6,6 +6,7 @@
 mod backup;
 mod export;
 mod files;
+mod following;
 mod foreign_rows;
 mod hooks;
 mod import;
@@ -27,27 +28,23 @@ mod told;
 mod vectors;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OptionalExtension, Transaction};
 use weir_core::redact::redact;
 use weir_core::{Entry, Event, Gone, Limits, ProjectKey, Reference, Scope, Timestamp};
 
 use crate::blobs::{BlobReader, Blobs};
-use crate::db::{Db, Durability, Patience, create_private_folder, exists};
+use crate::db::{Db, Durability, Patience, create_private_folder};
 use crate::error::{Fault, Result, StoreError};
-use crate::index::again::TriedAgain;
-use crate::index::apply::{BatchLimits, ForgottenWords};
-use crate::index::origin::Standing;
-use crate::index::{self, Learner};
-use crate::layout::{BLOBS_FOLDER, INDEX_FILE, LOG_FILE, StorePart};
-use crate::log::feed::LogFeed;
+use crate::index::Learner;
+use crate::layout::{BLOBS_FOLDER, LOG_FILE, StorePart};
 use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::projects::{self, KnownProject};
 use crate::log::scopes::{self, ScopeIds};
 use crate::log::{self, entries};
 pub use backup::{CheckedCopy, Copied};
 pub use export::{Exported, ExportedEntry, ExportedEvent};
+use following::Progress;
 pub use foreign_rows::{ForeignRow, FreshRows, RowMemory};
 pub use import::{Fresh, Past};
 use keep::EntryWriter;
@@ -60,18 +57,6 @@ pub use notes::NoteUse;
 pub use search::Freshness;
 pub use sources::{NewFile, NewPage};
 use told::{EventTime, StagedEvent};
-
-/// Time limit for indexing after an entry is kept. The entry is already safe in the log by then.
-const MAX_INDEX_TIME: Duration = Duration::from_secs(1);
-/// Time limit for one wait on another process that is indexing.
-const MAX_INDEX_WAIT: Duration = Duration::from_millis(200);
-/// How far the index has followed the log.
-enum Progress {
-    /// The index has taken in everything.
-    Done,
-    /// Another process is indexing, or the rest would take too long to wait for.
-    Behind,
-}
 
 /// The owner of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -271,48 +256,6 @@ impl Store {
         self.log.write(Durability::Process, |tx| projects::forget(tx, key))
     }
 
-    /// Brings the index up to date with the log, and returns how many changes it followed. Everything that queries the
-    /// index calls this; it is cheap if nothing has changed.
-    pub fn catch_up(&mut self) -> Result<usize> {
-        self.catch_up_forgetting(&ForgottenWords::default())
-    }
-
-    fn catch_up_forgetting(&mut self, forgotten: &ForgottenWords) -> Result<usize> {
-        self.open_index()?;
-        let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(0) };
-        let followed = index::apply::catch_up(index, &LogFeed { log, blobs }, learner, forgotten, |_| ())?;
-        self.note_index_size();
-        Ok(followed)
-    }
-
-    /// Brings the index up to date with the log as far as possible within [`MAX_INDEX_TIME`].
-    fn catch_up_soon(&mut self) -> Result<Progress> {
-        self.open_index()?;
-        let begun = Instant::now();
-        let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Progress::Behind) };
-        let feed = LogFeed { log, blobs };
-        while index::apply::standing(index, &feed)? != Standing::CaughtUp {
-            let step = index::apply::step_within(MAX_INDEX_WAIT, BatchLimits::USUAL, index, &feed, learner)?;
-            let is_free = step.is_some();
-            if !is_free || begun.elapsed() > MAX_INDEX_TIME {
-                break;
-            }
-        }
-        let is_done = index::apply::standing(index, &feed)? == Standing::CaughtUp;
-        self.note_index_size();
-        Ok(if is_done { Progress::Done } else { Progress::Behind })
-    }
-
-    /// Indexes entries again whose text could not be read before. See [`index::again::read_again`].
-    fn read_again(&mut self, tried: TriedAgain, limit: Duration) -> Result<()> {
-        if self.index.is_none() && !exists(&self.index_path())? {
-            return Ok(());
-        }
-        self.open_index()?;
-        let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(()) };
-        index::again::read_again(index, &LogFeed { log, blobs }, learner, tried, limit)
-    }
-
     /// Returns whether the folder no longer leads to this store, because it was moved, removed or restored.
     pub fn was_moved(&self) -> bool {
         self.log.was_moved()
@@ -328,29 +271,6 @@ impl Store {
     pub fn interrupter(&mut self) -> impl Fn() + Send + use<> {
         let handles: Vec<_> = self.index.iter().chain([&self.log]).map(Db::interrupt_handle).collect();
         move || handles.iter().for_each(rusqlite::InterruptHandle::interrupt)
-    }
-
-    fn open_index(&mut self) -> Result<()> {
-        self.opened_index().map(drop)
-    }
-
-    fn opened_index(&mut self) -> Result<&mut Db> {
-        // Another process may have set the index aside, and a full disk may have space again.
-        let opened = match self.index.take().filter(|index| !index.was_moved() && !index.is_read_only()) {
-            Some(index) => index,
-            None => {
-                self.learner = Learner::default();
-                let open = if self.as_is { Db::open_as_is } else { Db::open };
-                let mut index = open(&self.index_path(), index::MIGRATIONS, self.log.patience())?;
-                index.keep_log_small();
-                index
-            }
-        };
-        Ok(self.index.insert(opened))
-    }
-
-    fn index_path(&self) -> PathBuf {
-        self.folder.join(INDEX_FILE)
     }
 
     /// Records the use of an entry at most once an hour. Errors are ignored, so that they never cost an answer.

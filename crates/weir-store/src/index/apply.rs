@@ -151,6 +151,15 @@ pub(crate) fn catch_up(
     Ok(followed)
 }
 
+/// Clears what removed chunks have left if that is more than what is there, unless another process is writing.
+pub(crate) fn clear_if_outgrown(index: &mut Db, feed: &dyn Feed, learner: &mut Learner) -> Result<()> {
+    if index.read(|c| has_outgrown(c, learner))? {
+        index.write_if_free(Durability::Process, |tx| clear_residue(tx, feed))?;
+        learner.distrust();
+    }
+    Ok(())
+}
+
 /// Takes one step towards the head of the log, within limits. Returns `None` if another process held the index for
 /// longer than `patience`.
 pub(crate) fn step_within(

@@ -8,9 +8,11 @@ use weir_core::Timestamp;
 use super::Store;
 use crate::db::{Db, Durability, with_suffix};
 use crate::error::{Result, StoreError, from_system};
+use crate::index;
 use crate::index::again::TriedAgain;
 use crate::layout::{LOG_FILE, StorePart};
 use crate::log::clock::Clock;
+use crate::log::feed::LogFeed;
 use crate::log::{self, ageing, hook_days, retention};
 use crate::shown::ShownLines;
 use crate::spool::Spool;
@@ -133,7 +135,12 @@ impl Store {
     /// Records the size of the index, for the quota, and gives back some of what it does not need. The number is
     /// approximate, so this does not wait for a lock.
     pub(super) fn note_index_size(&mut self) {
-        if let Some(index) = &mut self.index {
+        let Self { index, log, blobs, learner, limits, .. } = self;
+        if let Some(index) = index {
+            // Searches do not pay for clearing a small index.
+            if index.bytes_in_use().is_ok_and(|bytes| bytes.unsigned_abs() > limits.quota_bytes / 4) {
+                let _ = index::apply::clear_if_outgrown(index, &LogFeed { log, blobs }, learner);
+            }
             let _ = index.give_back_some_space();
         }
         let Some(Ok(bytes)) = self.index.as_ref().map(Db::bytes_in_use) else { return };

@@ -185,7 +185,7 @@ fn keeping_a_text_again_that_is_damaged_in_the_log_brings_it_back() {
     let (folder, mut store) = new_store();
     let first = keep(&mut store, note("a small text")).reference;
     let log = dump::meddle_with(&folder.path().join("log.db"));
-    log.execute("UPDATE blobs SET data = 'A small text'", []).unwrap();
+    log.execute("UPDATE blobs SET data = CAST('A small text' AS BLOB)", []).unwrap();
     keep(&mut store, note("a small text"));
     assert_eq!(text(&store, first), b"a small text");
 }

@@ -38,14 +38,14 @@ fn the_quota_counts_the_index() {
 
 #[test]
 fn the_files_stay_near_the_quota() {
-    const QUOTA: u64 = 8 * MIB;
+    const QUOTA: u64 = 4 * MIB;
     let folder = tempfile::tempdir().unwrap();
     let mut store = open_with(folder.path(), Limits { quota_bytes: QUOTA, ..Limits::default() });
     // A flood, of which most is evicted, and then an ordinary day.
-    for n in 0..60 {
+    for n in 0..20 {
         keep_at(&mut store, run(words(n, 20_000)), at(n as i64 * HOUR));
     }
-    for n in 60..90 {
+    for n in 20..40 {
         keep_at(&mut store, run(words(n, 300)), at(n as i64 * HOUR));
         search(&mut store, "anything");
     }

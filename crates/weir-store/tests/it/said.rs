@@ -111,8 +111,8 @@ fn parts_of(whole: &str) -> [Event; 2] {
 fn with_whole(store: &weir_store::Store) -> Vec<(EventKind, weir_core::Reference)> {
     let filter = HistoryFilter { limit: 100, ..HistoryFilter::default() };
     let history = store.history(&here(), &filter).unwrap();
-    let referred = history.iter().rev().filter_map(|moment| Some((moment.logged.event.kind, moment.logged.reference?)));
-    referred.collect()
+    let said = history.iter().rev().filter(|moment| moment.logged.event.kind != EventKind::Gone);
+    said.filter_map(|moment| Some((moment.logged.event.kind, moment.logged.reference?))).collect()
 }
 
 #[test]
