@@ -103,7 +103,7 @@ fn a_chain_of_causes_is_one_exception() {
 
 #[test]
 fn traces_of_other_languages_are_not_those_of_node() {
-    let backtrace = "Error: cannot start\n\nCaused by:\n    connection refused\n\nStack backtrace:\n   0: anyhow::error::from\n             at /root/.cargo/registry/src/anyhow-1.0.80/src/error.rs:565:25\n   1: shop::main\n             at ./src/main.rs:9:5\n";
+    let backtrace = "Error: cannot start\n\nCaused by:\n    connection refused\n\nStack backtrace:\n   0: anyhow::error::from\n             at /home/ada/.cargo/registry/src/anyhow-1.0.80/src/error.rs:565:25\n   1: shop::main\n             at ./src/main.rs:9:5\n";
     let raw = format!("{}{backtrace}", lines(30, |n| format!("order {n} came in")));
     check(
         &raw,
@@ -169,8 +169,7 @@ fn totals_stand_below_their_headings() {
 fn findings_of_a_type_checker_are_not_prose() {
     let raw = lines(79, |n| {
         format!(
-            "src/click/part_{}.py\n  src/click/part_{}.py:{n}:5 - error: Type of this value is not known at all, and it cannot be used in this place",
-            n, n
+            "src/click/part_{n}.py\n  src/click/part_{n}.py:{n}:5 - error: Type of this value is not known at all, and it cannot be used in this place"
         )
     });
     check(&format!("{raw}79 errors, 0 warnings, 0 informations\n"), &["pyright: 79 errors in 79 files"], &["text: "]);
@@ -267,7 +266,7 @@ fn columns_modes_and_warnings_are_what_they_are() {
     let warnings = "warning: `D203` and `D211` are incompatible.\n";
     let raw =
         format!("{warnings}{}Found 40 errors.\n", lines(40, |n| format!("a.py:{n}:1: E501 Line too long (90 > 88)")));
-    check(&raw, &["1 warning; ", "40 errors in 1 file"], &["0 errors"]);
+    check(&raw, &["1 warning; ", "40 errors in 1 file"], &["; 0 errors"]);
 }
 
 #[test]

@@ -17,6 +17,9 @@ pub(super) struct Totals {
     open: Option<(usize, u64)>,
 }
 
+/// The length of the shortest line of totals, such as `  1) `, in bytes.
+const MIN_BYTES: usize = 5;
+
 /// How lines of totals begin.
 #[rustfmt::skip]
 const BEGINNINGS: [&str; 8] = [
@@ -27,17 +30,21 @@ const BEGINNINGS: [&str; 8] = [
 impl Totals {
     /// Takes a line that states a total. Returns whether it does.
     pub(super) fn take(&mut self, line: &Line<'_>, text: &str) -> bool {
+        if line.text.len() < MIN_BYTES && self.open.is_none() {
+            return false;
+        }
         let text = text.trim_start_matches(['=', ' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'].as_slice());
         let counted = self.count(line.text);
-        let is_numbered = is_numbered(line.text);
+        let is_named = counted || BEGINNINGS.iter().any(|start| text.starts_with(start));
+        let is_numbered = !is_named && is_numbered(line.text);
         self.has_numbered |= is_numbered;
-        let is_total = counted || BEGINNINGS.iter().any(|start| text.starts_with(start)) || is_numbered;
-        let indent = line.text.len() - line.text.trim_start().len();
+        let is_total = is_named || is_numbered;
+        let indent = || line.text.len() - line.text.trim_start().len();
         if is_total {
             self.lines.line(line);
-            let is_heading = text.trim_end().ends_with(':') && !is_numbered && self.lines.has_all();
-            self.open = is_heading.then_some((indent, line.number + 1));
-        } else if let Some((above, _)) = self.open.filter(|open| open.1 == line.number && indent > open.0) {
+            let is_heading = is_named && text.trim_end().ends_with(':') && self.lines.has_all();
+            self.open = is_heading.then(|| (indent(), line.number + 1));
+        } else if let Some((above, _)) = self.open.filter(|open| open.1 == line.number && indent() > open.0) {
             self.lines.go_on(&format!("  {}", line.text.trim()));
             self.open = Some((above, line.number + 1));
             return true;

@@ -39,6 +39,9 @@ fn is_thread(line: &str) -> bool {
     line.starts_with('"') && line.contains(" tid=0x") && line.contains(" nid=")
 }
 
+/// The maximum number of lines of a message.
+const MAX_MESSAGE_LINES: usize = 6;
+
 /// Returns whether a frame belongs to the user's own code: not to the platform or a widely used library.
 pub(super) fn is_own(frame: &str) -> bool {
     #[rustfmt::skip]
@@ -112,6 +115,7 @@ impl Java {
 impl Stretch for Java {
     fn leads(&mut self, before: &[Line<'_>]) -> usize {
         self.led = true;
+        let before = &before[before.len().saturating_sub(MAX_MESSAGE_LINES)..];
         let remember = |line: &Line<'_>| (line.number, line.clip(300));
         let last = before.len().saturating_sub(1);
         // A message may have several lines. A line with a level is counted by the fold, and only mentioned here.
@@ -123,7 +127,7 @@ impl Stretch for Java {
         let place = own.unwrap_or(last);
         let head = before.get(place).filter(|line| own.is_some() || names_trouble(line.text));
         self.head = head.map(remember);
-        let above = place.checked_sub(1).and_then(|place| before.get(place));
+        let above = place.checked_sub(1).and_then(|place| before.get(place)).filter(|_| self.head.is_some());
         self.context = above.filter(|line| trouble::of(line.text).is_some()).map(remember);
         own.map_or(0, |own| before.len() - own)
     }
