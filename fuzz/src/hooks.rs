@@ -33,7 +33,8 @@ pub(crate) fn transcript(data: &[u8]) {
     });
     let steps: usize = read.sessions.iter().map(|session| session.steps.len()).sum();
     assert_eq!(streamed, steps, "what is read in parts is not what is read at once");
-    let place = Place { session: "s", folder: Path::new("/project"), transcript: Path::new("/transcript") };
+    let place =
+        Place { session: "s", folder: Path::new("/project"), transcript: Path::new("/transcript"), subagent: "" };
     for session in &read.sessions {
         for step in &session.steps {
             if let Step::Said { request, .. } = step {

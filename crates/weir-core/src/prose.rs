@@ -10,7 +10,7 @@ const MIN_PROSE_PERCENT: usize = 88;
 /// Words at the beginning of a line with which programs say how something went.
 const STATES: &[&str] = &[
     "PASS", "FAIL", "FAILED", "PASSED", "ERROR", "ERR", "WARN", "WARNING", "INFO", "DEBUG", "TRACE", "FATAL", "OK",
-    "ok", "SKIP", "SKIPPED", "RUN", "PAUSE", "CONT", "TODO", "FIXME", "NOTE",
+    "ok", "SKIP", "SKIPPED", "RUN", "PAUSE", "CONT", "NOTE",
 ];
 
 /// Returns whether a text reads like sentences: nearly all of it is letters, spaces and punctuation.
@@ -190,8 +190,8 @@ mod tests {
             Some("why does this fail?"),
         );
         check_first(
-            "<context>\\nYour repository is at /work/blosc2\\n</context>",
-            Some("Your repository is at /work/blosc2"),
+            "<context>\\nYour repository is at /srv/blosc2\\n</context>",
+            Some("Your repository is at /srv/blosc2"),
         );
         check_first("{\"a\": 1}\n0x1234 0x5678 0x9abc", None);
         check_first("テストを先に書いてください", Some("テストを先に書いてください"));

@@ -1,5 +1,6 @@
 //! Today: what happened, what was held back, and what it comes to in tokens and money.
 
+mod cheaper;
 mod first;
 mod tables;
 
@@ -16,6 +17,7 @@ use crate::sessions::SessionRow;
 use crate::shell::{Content, Shell, sessions_of};
 use crate::text::Text;
 
+pub use cheaper::CheaperWindow;
 pub use first::FirstSteps;
 pub use tables::{BackgroundRun, HeldOutput, ToolRow};
 
@@ -95,19 +97,6 @@ pub struct DayFigures {
     pub account: Account,
     /// What the sessions cost.
     pub spent: Option<Money>,
-}
-
-/// A window size that would have cost less.
-#[derive(Debug, Clone)]
-pub struct CheaperWindow {
-    /// The size, in tokens.
-    pub size: u64,
-    /// The size as it is set now; none if it is not set, and sessions are compared with what they cost.
-    pub now: Option<u64>,
-    /// How much less it would have cost, if the prices are known.
-    pub saved: Option<Money>,
-    /// For how many sessions it would have been cheaper and dearer.
-    pub for_whom: Text,
 }
 
 impl Today {
@@ -292,29 +281,6 @@ impl Today {
             }
         };
         section("h-happened", "What happened", aside, content)
-    }
-}
-
-impl CheaperWindow {
-    fn render(&self, shell: &Shell) -> Markup {
-        html! {
-            div.notice {
-                div {
-                    b { "Another window would have cost less." } " "
-                    span.muted {
-                        "Compacting at " (count(self.size)) " tokens "
-                        @if let Some(now) = self.now { "instead of " (count(now)) " " }
-                        "would have "
-                        @match self.saved {
-                            Some(saved) => { "cost " (saved.show()) " less, " }
-                            None => "been ",
-                        }
-                        (self.for_whom) "."
-                    }
-                }
-                div.actions { a.button href=(shell.page(Page::Window)) { "See what each size costs" } }
-            }
-        }
     }
 }
 

@@ -57,9 +57,10 @@ impl Repository {
         branch_of(head.strip_prefix("ref: ").map(str::trim).filter(|name| is_reference(name))?)
     }
 
-    /// Returns the default branch of the remote `origin`, as it was when the repository was cloned.
+    /// Returns the default branch of the remote `origin`, as it was when the repository was cloned. `None` if it cannot be
+    /// read.
     pub(crate) fn default_branch(&self) -> Option<String> {
-        let head = first_line(&self.common, "refs/remotes/origin/HEAD")?;
+        let head = first_line(&self.common, "refs/remotes/origin/HEAD").ok()??;
         head.strip_prefix("ref: refs/remotes/origin/").map(|branch| branch.trim().to_owned())
     }
 

@@ -17,6 +17,7 @@ pub(crate) mod hold;
 pub(crate) mod location;
 mod meter;
 mod payload;
+mod recording;
 mod report;
 pub(crate) mod rewrite;
 mod seen;
@@ -33,10 +34,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use weir_clients::{Client, Hook, Point, Reply, Start, Wire};
-use weir_core::{Event, Limits, Scope, SessionKey, Timestamp};
-use weir_store::{HookRun, Outcome, Patience, ShownLines, Spool, SpoolRecord, Store, StoreError};
+use weir_core::{Limits, Scope, SessionKey, Timestamp};
+use weir_store::{Outcome, Patience, ShownLines, Spool, SpoolRecord, Store};
 
-use crate::config::{self, Config};
+use crate::config::Config;
 use crate::env::{self, Env, Paths};
 use crate::error::{CommandError, store_message};
 use crate::face::Face;
@@ -49,6 +50,7 @@ pub(crate) use file_state::FileState;
 use hold::HoldDecision;
 use location::SessionLocation;
 use payload::Payload;
+use recording::put_off;
 use report::HookReport;
 use rewrite::RewriteStatus;
 pub(crate) use seen::RequestedResult;
@@ -208,6 +210,7 @@ impl HookContext<'_> {
             hook: &hook,
             payload: &payload,
             paths,
+            switch,
             config: OnceCell::new(),
             scope: place.scope.clone(),
             folder: place.folder.clone(),
@@ -227,25 +230,14 @@ impl HookContext<'_> {
     }
 }
 
-/// Defers a write that may succeed later, by marking it in the data for the spool. Other failures are returned.
-fn put_off<T>(result: Result<T, StoreError>, mark: impl FnOnce()) -> Result<Option<T>, CommandError> {
-    match result {
-        Ok(done) => Ok(Some(done)),
-        Err(error) if error.may_pass() => {
-            mark();
-            Ok(None)
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// A hook with everything needed to answer it.
 struct Call<'a> {
     client: &'static Client,
     hook: &'a Hook,
     payload: &'a Payload,
     paths: Paths,
-    /// The user's configuration, once it has been read.
+    switch: Switch,
+    /// The user's configuration, once it is needed.
     config: OnceCell<Config>,
     scope: Scope,
     /// The folder of the store.
@@ -305,7 +297,7 @@ impl Call<'_> {
         if let Some(config) = self.config.get() {
             return Ok(config);
         }
-        let config = config::read(&self.paths.config)?;
+        let config = self.switch.config(&self.paths.config)?;
         Ok(self.config.get_or_init(|| config))
     }
 
@@ -360,47 +352,6 @@ impl Call<'_> {
             Point::AfterTool(used, done) => hold::may_take_long(used, done),
             _ => false,
         }
-    }
-
-    /// Appends the hook's events to the log, before the hook is answered.
-    fn append(&mut self, mut told: Vec<Event>) -> Result<(), CommandError> {
-        self.set_limits_for(&told);
-        while let Some(event) = told.first() {
-            match self.store.append(&self.scope, event, self.now) {
-                Ok(_) => drop(told.remove(0)),
-                failed => return put_off(failed, || self.aside.told = told).map(drop),
-            }
-        }
-        Ok(())
-    }
-
-    /// Sets the user's limits if a whole text is to be kept, which expires by them.
-    fn set_limits_for(&mut self, told: &[Event]) {
-        if told.iter().any(|event| event.whole.is_some())
-            && let Ok(config) = config::read(&self.paths.config)
-        {
-            self.store.set_limits(config.limits);
-        }
-    }
-
-    /// Records the hook's events, and that the hook arrived.
-    fn record(&mut self, mut told: Vec<Event>, seen: HookRun) -> Result<(), CommandError> {
-        if let Point::AfterTool(used, done) = &self.hook.point
-            && let Err(error) = hold::repeats::note_written(self, used, done)
-        {
-            faults::note("noting what was written", &error.to_string());
-        }
-        self.set_limits_for(&told);
-        let Self { store, scope, aside, .. } = self;
-        let recorded = store.record(scope, &told, &seen);
-        put_off(recorded, || {
-            aside.told.append(&mut told);
-            aside.seen = Some(seen);
-        })?;
-        if loses_texts(self.client, &self.hook.point) {
-            put_off(store.session_lost_texts(scope), || aside.texts_lost = true)?;
-        }
-        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@
 //! is never written to.
 
 mod ahead;
+mod contexts;
 mod copies;
 mod export_report;
 mod from_engram;
@@ -14,7 +15,7 @@ mod session;
 use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use weir_clients::Client;
@@ -27,7 +28,6 @@ use crate::answer::Answer;
 use crate::context::{Context, cancelled};
 use crate::engram::export;
 use crate::error::{CommandError, ErrorKind};
-use crate::project::Project;
 use crate::replay::places::{self, Places, TranscriptLocation};
 use crate::switch::Switch;
 use ahead::TranscriptPiece;
@@ -339,54 +339,6 @@ impl ImportJob<'_> {
         self.report.session(session);
         let (is_copy, now) = (false, ImportPosition::default());
         Ok(Some(OpenConversation { context, conversation, converter, known, is_copy, before, now }))
-    }
-
-    /// Returns the context of the project that a session belongs to, if its sessions are to be imported.
-    fn context_of(&mut self, folder: &Path) -> Option<Context> {
-        let here = self.context;
-        if self.order.whose == ImportScope::Here {
-            return self.here();
-        }
-        let context = match self.open(folder) {
-            Ok(Some(context)) => context,
-            Ok(None) => {
-                self.report.gone += 1;
-                return None;
-            }
-            Err(error) => {
-                self.report.unreadable.push(error.message);
-                return None;
-            }
-        };
-        if self.order.whose == ImportScope::Project && context.project().key != here.project().key {
-            self.report.elsewhere += 1;
-            return None;
-        }
-        Some(context)
-    }
-
-    /// Returns the context of the project that contains a folder, unless the folder does not exist. If it cannot be read
-    /// at the moment, that is an error.
-    fn open(&mut self, folder: &Path) -> Result<Option<Context>, CommandError> {
-        if let Some(opened) = self.contexts.get(folder) {
-            return Ok(opened.clone());
-        }
-        // Looking up the project first detects a folder that no longer exists.
-        let opened = match foreign::settled(Project::discover(folder)) {
-            Ok(None) => None,
-            Ok(Some(_)) | Err(_) => {
-                let mut env = self.context.env().clone();
-                folder.clone_into(&mut env.folder);
-                Some(Context::new(&env, self.context.face())?)
-            }
-        };
-        self.contexts.insert(folder.to_owned(), opened.clone());
-        Ok(opened)
-    }
-
-    /// Returns the context of this project, with stores of its own.
-    fn here(&self) -> Option<Context> {
-        self.contexts.get(&self.context.env().folder).cloned().flatten()
     }
 
     fn write(&mut self, reading: &mut OpenConversation, past: Vec<Past>) -> Result<(), CommandError> {

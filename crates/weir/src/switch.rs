@@ -10,6 +10,7 @@ use serde::Deserialize;
 use weir_clients::setup::RECIPES;
 use weir_store::private;
 
+use crate::config::{self, Config};
 use crate::env::{self, Paths};
 use crate::error::{CommandError, ErrorKind};
 use crate::project::Project;
@@ -132,6 +133,8 @@ pub(crate) struct Switch {
     settings: Vec<PathBuf>,
     /// Why it is off whatever the file says.
     whole: Option<Off>,
+    /// The text of the configuration, if it was read.
+    text: Option<String>,
 }
 
 impl Switch {
@@ -140,14 +143,20 @@ impl Switch {
         if env::is_off() {
             return Self { whole: Some(Off::Variable), ..Self::default() };
         }
-        let read = SwitchFile::read(paths).and_then(|file| Ok((file, listed_folders(paths)?)));
+        let read = SwitchFile::read(paths).and_then(|file| Ok((file, text_of(&paths.config)?)));
+        let read = read.and_then(|(file, text)| Ok((file, listed_folders(&text, &paths.config)?, text)));
         match read {
-            Ok((file, settings)) => {
+            Ok((file, settings, text)) => {
                 let whole = file.everywhere.then_some(Off::Everywhere);
-                Self { file, settings, whole }
+                Self { file, settings, whole, text: Some(text) }
             }
             Err(why) => Self { whole: Some(Off::Unknown(why)), ..Self::default() },
         }
+    }
+
+    /// Returns the configuration, from the text that was read for the switch if there is one.
+    pub(crate) fn config(&self, path: &Path) -> Result<Config, CommandError> {
+        self.text.as_ref().map_or_else(|| config::read(path), |text| config::parse(text, path))
     }
 
     /// Returns why Weir is off wherever this client works. `client` is its name, or what it calls itself.
@@ -186,7 +195,7 @@ fn is_client(name: &str, called: &str) -> bool {
 }
 
 /// Returns the folders that the configuration lists. Other settings may be wrong; they do not matter here.
-fn listed_folders(paths: &Paths) -> Result<Vec<PathBuf>, String> {
+fn listed_folders(text: &str, path: &Path) -> Result<Vec<PathBuf>, String> {
     #[derive(Default, Deserialize)]
     #[serde(default)]
     struct Settings {
@@ -197,12 +206,11 @@ fn listed_folders(paths: &Paths) -> Result<Vec<PathBuf>, String> {
     struct Hold {
         off_folders: Vec<PathBuf>,
     }
-    let text = text_of(&paths.config)?;
     if !text.contains(SETTING) {
         return Ok(Vec::new());
     }
-    let settings: Settings = toml::from_str(&text)
-        .map_err(|error| format!("cannot read {SETTING} in {}: {}", paths.config.display(), error.message()))?;
+    let settings: Settings = toml::from_str(text)
+        .map_err(|error| format!("cannot read {SETTING} in {}: {}", path.display(), error.message()))?;
     Ok(settings.hold.off_folders)
 }
 

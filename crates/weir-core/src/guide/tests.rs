@@ -709,7 +709,7 @@ fn tasks_with_an_unknown_state_are_not_named() {
         let open: Vec<String> = tasks::gather(&facts(&events)).into_iter().map(|task| task.text).collect();
         open
     };
-    assert_eq!(open(&[made.clone()]), ["lexer"]);
+    assert_eq!(open(std::slice::from_ref(&made)), ["lexer"]);
     assert_eq!(open(&[made.clone(), done.clone()]), Vec::<String>::new());
     assert_eq!(open(&[made, done, list]), ["parser"]);
 }

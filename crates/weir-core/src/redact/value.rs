@@ -112,7 +112,7 @@ fn is_stock_word(lower: &[u8]) -> bool {
 
 /// Returns whether the value is a file or an address.
 fn is_path(value: &[u8]) -> bool {
-    if is_file_name(value) {
+    if is_numbered_file(value) {
         return true;
     }
     let is_base64 = value.contains(&b'+') || value.ends_with(b"=");
@@ -120,17 +120,12 @@ fn is_path(value: &[u8]) -> bool {
     is_rooted || value.windows(3).any(|part| part == b"://") || (value.contains(&b'/') && is_wordy(value))
 }
 
-/// The endings of files that names of files are told by. No form of token ends with one of them.
-#[rustfmt::skip]
-const FILE_ENDINGS: &[&str] = &[
-    "bin", "csv", "db", "gz", "html", "jpg", "json", "jsonl", "log", "md", "parquet", "pdf", "png", "pt", "py", "rs",
-    "safetensors", "sh", "sql", "tar", "toml", "ts", "txt", "xml", "yaml", "yml", "zip", "zst",
-];
-
-/// Returns whether the value is the name of a file: `tokens=28795904000.json` is the end of one.
-fn is_file_name(value: &[u8]) -> bool {
-    let dot = value.iter().rposition(|&byte| byte == b'.');
-    dot.is_some_and(|dot| FILE_ENDINGS.iter().any(|ending| ending.as_bytes() == &value[dot + 1..]))
+/// Returns whether the value is a number and the ending of a file: `tokens=28795904000.json` is the end of a name.
+fn is_numbered_file(value: &[u8]) -> bool {
+    let Some(dot) = value.iter().rposition(|&byte| byte == b'.') else { return false };
+    let (number, ending) = (&value[..dot], &value[dot + 1..]);
+    let is_ending = (1..=5).contains(&ending.len()) && ending.iter().all(u8::is_ascii_lowercase);
+    is_ending && !number.is_empty() && number.iter().all(u8::is_ascii_digit)
 }
 
 /// Returns whether the value contains characters that code uses and tokens do not.

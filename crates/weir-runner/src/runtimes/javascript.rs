@@ -35,7 +35,7 @@ const Module = require("node:module");
 const RELATIVE = /^\.\.?(\/|$)/;
 const isCode = (file) => file !== undefined && path.dirname(file) === __dirname;
 if (globalThis.Bun) {
-  const find = (asked) => (isCode(asked.importer) ? { path: path.resolve(asked.path) } : undefined);
+  const find = (asked) => (isCode(asked.importer) ? { path: Bun.resolveSync(asked.path, process.cwd()) } : undefined);
   Bun.plugin({ name: "weir", setup: (build) => build.onResolve({ filter: RELATIVE }, find) });
 } else {
   const resolve = Module._resolveFilename;

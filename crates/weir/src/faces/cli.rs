@@ -27,7 +27,7 @@ use crate::face::Face;
 use crate::operations::{Arguments, OPERATIONS};
 use crate::replay;
 use crate::run::unfinished::{self, AuditDepth};
-use crate::{setup, statusline, window};
+use crate::{os, setup, statusline, window};
 use printing::{Printing, written};
 
 /// The command that exits with the code of what it runs.
@@ -350,10 +350,9 @@ fn searched(arguments: &ArgMatches) -> Vec<String> {
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .max_blocking_threads(4)
-        .build()
+    let builder = || tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(4).build();
+    os::check_descriptors()
+        .and_then(|()| builder())
         .map_err(|error| CommandError::new(ErrorKind::Failed, format!("cannot start: {error}")))
 }
 

@@ -59,7 +59,7 @@ enum StoreState {
     /// It cannot be read.
     Unusable(CommandError),
     /// What is in it.
-    Read(Facts),
+    Read(Box<Facts>),
 }
 
 struct Facts {
@@ -87,7 +87,7 @@ impl StoreState {
                 folder,
             })
         });
-        facts.map_or_else(Self::Unusable, Self::Read)
+        facts.map_or_else(Self::Unusable, |facts| Self::Read(Box::new(facts)))
     }
 
     fn lines(&self, env: &Env) -> Vec<String> {

@@ -221,7 +221,7 @@ fn with_notes(mut text: String, notes: &[String]) -> String {
 /// there says nothing about the next one.
 fn last_on_branch(call: &Call<'_>) -> Result<String, CommandError> {
     let Some(work) = call.scope.work.as_deref() else { return Ok(String::new()) };
-    let repository = git::discover(&call.hook.folder);
+    let repository = git::discover(&call.hook.folder).ok().flatten();
     let is_branch = |branch: Option<String>| branch.as_deref() == Some(work);
     let is_default =
         matches!(work, "main" | "master") || is_branch(repository.as_ref().and_then(Repository::default_branch));

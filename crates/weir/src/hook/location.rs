@@ -6,9 +6,8 @@ use weir_clients::{Client, Hook};
 use weir_core::{Limits, Scope, SessionKey};
 use weir_store::{Owner, Patience, Spool, Store, StoreError};
 
-use super::unreadable;
 use crate::env::{self, Env, Paths};
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 use crate::project::Project;
 use crate::switch::Switch;
@@ -28,12 +27,17 @@ pub(crate) struct SessionLocation {
 pub(super) fn settle(client: &Client, hook: &mut Hook) -> Result<(), CommandError> {
     if client.folder_moves
         && let Some(started) = env::client_folder()
-        && belongs_to(&started, &hook.folder).map_err(unreadable)?
+        && belongs_to(&started, &hook.folder).map_err(not_found_out)?
     {
         let current = std::mem::replace(&mut hook.folder, started);
         hook.shell = Some(current).filter(|current| *current != hook.folder);
     }
     Ok(())
+}
+
+/// The project of a folder is not known, because something cannot be read at the moment.
+fn not_found_out(error: std::io::Error) -> CommandError {
+    CommandError::new(ErrorKind::Failed, error.to_string())
 }
 
 /// Whether a session that was started in one folder belongs there although its shell is in another. It does not if that
@@ -66,7 +70,7 @@ impl From<OpenError> for CommandError {
 impl SessionLocation {
     /// Locates a session that works in a folder.
     pub(crate) fn find(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<Self, CommandError> {
-        let project = Project::locate(folder, &paths.data).map_err(unreadable)?;
+        let project = Project::locate(folder, &paths.data).map_err(not_found_out)?;
         let folder = paths.data.join("projects").join(project.folder_name());
         let work = env.work.clone().or_else(|| project.branch());
         let scope = Scope { work, session: Some(session), ..Scope::project(project.key.clone()) };

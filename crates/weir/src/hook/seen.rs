@@ -16,6 +16,7 @@ use super::{Call, HoldDecision, HookContext, STORE_WAIT, faults, hold, meter, tr
 use crate::config;
 use crate::error::CommandError;
 use crate::face::Face;
+use crate::switch::Switch;
 
 /// A tool's result in a request.
 pub(crate) struct RequestedResult {
@@ -52,6 +53,7 @@ impl HookContext<'_> {
             hook: &hook,
             payload: &Payload::empty(),
             paths,
+            switch: Switch::default(),
             config: OnceCell::new(),
             scope: place.scope.clone(),
             folder: place.folder.clone(),

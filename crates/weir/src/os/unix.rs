@@ -304,6 +304,13 @@ impl ShellEnd {
     }
 }
 
+/// Checks that the descriptors that a runtime needs can be had: it panics if there are none for its signals.
+pub(crate) fn check_descriptors() -> io::Result<()> {
+    let pair = std::os::unix::net::UnixStream::pair;
+    drop([pair()?, pair()?, pair()?]);
+    Ok(())
+}
+
 /// Waits for a signal that ends the program. A signal that is ignored, as with `nohup`, stays ignored; only Linux says
 /// which are.
 pub(crate) async fn asked_to_end() {

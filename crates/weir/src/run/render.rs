@@ -133,6 +133,7 @@ pub(crate) fn answer_after_live(done: &FinishedRun) -> Result<Answer<RunData>, C
         text.extend(locations::of_errors(done)?.iter().map(|error| format!("\n  {error}")));
     }
     // What was typed to interrupt it is on the line, too.
+    let is_open = bytes > 0 && done.text.range(bytes - 1..bytes)? != b"\n";
     if is_open || done.outcome.ended == Ended::Cancelled {
         text.insert(0, '\n');
     }

@@ -125,10 +125,7 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
     if absent && (found.is_none() || recipe.basis == Basis::Documented) {
         return None;
     }
-    let mut text = match found.as_deref() {
-        Some(path) => format!("installed{}", version(path).map(|version| format!(" ({version})")).unwrap_or_default()),
-        None => "its program is not on the PATH".to_owned(),
-    };
+    let mut text = presence(found.as_deref());
     let name = recipe.name;
     let title = recipe.title;
     let bad = |brief: &'static str, text: String, fix: String| {
@@ -179,6 +176,14 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
         text = format!("{text}; {blind_spot}");
     }
     Some(Finding { title, good: true, text, brief: "set up", fix: None })
+}
+
+/// Describes whether the program of a client was found.
+fn presence(found: Option<&Path>) -> String {
+    match found {
+        Some(path) => format!("installed{}", version(path).map(|version| format!(" ({version})")).unwrap_or_default()),
+        None => "its program is not on the PATH".to_owned(),
+    }
 }
 
 fn state(places: &Places, recipe: &Recipe, whose: SetupScope) -> SetupState {

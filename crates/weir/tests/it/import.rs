@@ -132,7 +132,7 @@ fn a_past_session_is_found_with_its_own_time_and_only_once() {
     for (words, found) in [
         ("argon2id passwords", "prompt by user, 2023-03-04 10:00Z"),
         ("bcrypt hashes", "by model, 2023-03-04 10:01Z"),
-        ("undeclared crate", "error by tool"),
+        ("undeclared crate", "error, 2023-03-04 10:0"),
         ("migration is left", "summary by model"),
     ] {
         let said = home.ok(&["search", words, "--kind", "said"]);

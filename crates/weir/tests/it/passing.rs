@@ -62,7 +62,7 @@ impl Furnished {
         said(&output)
     }
 
-    /// Runs the program as a user who is subject to permissions, whoever runs the test.
+    /// Runs the program as a user who is subject to permissions, even if root runs the test.
     fn without_privileges(&self, arguments: &[&str]) -> Output {
         self.unprivileged(arguments).output().unwrap()
     }
@@ -79,7 +79,7 @@ impl Furnished {
 
 fn tool_use(bird: &str) -> Value {
     let done = json!({ "stdout": output_of(bird), "stderr": "" });
-    json!({ "tool_name": "Bash", "tool_input": { "command": format!("cat {bird}") }, "tool_response": done })
+    json!({ "tool_name": "Bash", "tool_input": { "command": format!("count {bird}") }, "tool_response": done })
 }
 
 fn set_mode(path: &Path, mode: u32) {
@@ -167,14 +167,18 @@ fn an_export_goes_on_after_a_lost_text() {
 #[test]
 fn texts_of_another_user_are_not_lost() {
     let one = Furnished::new();
-    BIRDS.map(|bird| set_mode(&one.file(bird), 0o000));
+    for bird in BIRDS {
+        set_mode(&one.file(bird), 0o000);
+    }
     let told = said(&one.without_privileges(&["doctor", "--deep"]));
     assert!(told.contains("2 texts cannot be read at the moment") && !told.contains("--drop-lost"), "{told}");
     let told = said(&one.without_privileges(&["doctor", "--deep", "--drop-lost"]));
     assert!(told.contains("0 lost entries removed"), "{told}");
     let found = said(&one.without_privileges(&["search", "albatross"]));
     assert!(found.contains("the text cannot be read at the moment"), "{found}");
-    BIRDS.map(|bird| set_mode(&one.file(bird), 0o600));
+    for bird in BIRDS {
+        set_mode(&one.file(bird), 0o600);
+    }
     for (bird, reference) in BIRDS.iter().zip(&one.outputs) {
         assert!(one.home.ok(&["get", reference]).contains(bird));
         assert!(one.home.ok(&["search", bird]).contains(reference), "{bird} is indexed once it can be read");
@@ -271,7 +275,7 @@ fn a_limit_on_the_size_of_files_ends_no_hook() {
         let command = one.home.command("sh", &["-c", &script, "sh", WEIR, "hook", "claude", "PostToolUse"]);
         let hook = feed(command, payload("cormorant").as_bytes());
         assert_eq!((hook.status.code(), text_of(&hook.stderr)), (Some(0), String::new()), "{blocks} blocks");
-        let command = one.home.command("sh", &["-c", &script, "sh", WEIR, "note", &"a long note ".repeat(20_000)]);
+        let command = one.home.command("sh", &["-c", &script, "sh", WEIR, "note", &"a long note ".repeat(8_000)]);
         let note = feed(command, b"");
         assert!(note.status.code().is_some(), "{blocks} blocks: {}", note.status);
     }
@@ -303,6 +307,8 @@ fn few_descriptors_are_an_error_and_not_a_panic() {
         }
     }
     assert!(one.home.ok(&["search", "penguin"]).contains("penguin"));
+    // Hooks that could not find out where they were have said so.
+    let _ = fs::remove_file(one.home.data().join("hook-faults.log"));
     one.home.ok(&["doctor", "--deep"]);
 }
 
@@ -317,7 +323,7 @@ fn a_read_only_store_is_reported_and_still_gives_a_guide() {
         text_of(&feed(command, payload.to_string().as_bytes()).stdout)
     };
     assert!(guide(one.home.weir_command(&["hook", "claude", "SessionStart"])).contains("tide tables"));
-    // A disk that nobody can write to, whoever runs the test.
+    // A disk that nobody can write to, not even root.
     let data = one.home.data();
     let script = "mount --bind \"$1\" \"$1\"; mount -o remount,ro,bind \"$1\"; shift; exec \"$@\"";
     let wrapper = ["-rm", "sh", "-c", script, "sh", data.to_str().unwrap(), WEIR];
@@ -381,9 +387,9 @@ fn texts_without_a_log_are_reported() {
         assert!(told.contains("belong to a log that is gone"), "{told}");
         // A new log does not remove them, and they are still reported.
         one.home.note(&["a new beginning"]);
-        BIRDS.map(|bird| {
-            fs::File::options().write(true).open(one.file(bird)).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap()
-        });
+        for bird in BIRDS {
+            fs::File::options().write(true).open(one.file(bird)).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+        }
         assert!(one.fails(&["doctor"], 3).contains("2 texts in"));
     }
 }

@@ -155,10 +155,10 @@ fn check(session: &Value, client: &str, input_price: f64, descriptions: f64) {
     assert!(tokens > 30_000.0 && less > tokens * 0.8, "{session}");
     let cost = 4.0 * WINDOW as f64 * input_price + 5.0 * 42.0;
     // Written once, and read by the two requests in between.
-    let saved = less * (1.25 + 2.0 * 0.1);
+    let saved = less * (input_price + 2.0 * 0.1);
     // One more request: the window is read, the call is written, and the output is shown after all.
-    let again = WINDOW as f64 * 0.1 + 150.0 * 5.0 + tokens * 1.25;
-    let own = descriptions * (1.25 + 4.0 * 0.1);
+    let again = WINDOW as f64 * 0.1 + 150.0 * 5.0 + tokens * input_price;
+    let own = descriptions * (input_price + 4.0 * 0.1);
     let expected = [cost, saved / cost, -again / cost, -own / cost, (saved - again - own) / cost];
     let found = ["cost", "saved", "asked_again_share", "descriptions", "net"].map(number);
     for (found, expected) in found.iter().zip(expected) {

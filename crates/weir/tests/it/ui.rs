@@ -29,7 +29,7 @@ fn every_page_shows_what_is_kept() {
     check("/search?q=connections", &["<mark>connections</mark>", "decision, revision 2", "superseded"]);
     check("/search?q=connections", &["value=\"note\">Notes ", "value=\"page\">Pages 0<"]);
     check("/search?q=port&kind=note&from=model", &["Tests need", "not confirmed"]);
-    check(&format!("/entries/{output}"), &["Digest", "id=\"L1\"", "lines 21", "30,000"]);
+    check(&format!("/entries/{output}"), &["Digest", "id=\"L1\"", "lines 49", "30,000"]);
     check(&format!("/entries/{output}?lines=20000-20002"), &["id=\"L20001\"", "lines 1–19,999"]);
     check(&format!("/entries/{note}"), &["Tests need port 7071", "model, not confirmed"]);
     check("/notes", &["The pool has 16 connections", "revision 2", "Written by the model, not confirmed"]);

@@ -11,7 +11,7 @@ fn request(number: u64, window: u64, new: u64) -> String {
     });
     let content = json!([{ "type": "text", "text": "on" }]);
     let message = json!({ "id": format!("m{number}"), "model": "claude-opus-5-5", "content": content, "usage": usage });
-    json!({ "type": "assistant", "sessionId": "s", "cwd": "/work/app", "message": message }).to_string() + "\n"
+    json!({ "type": "assistant", "sessionId": "s", "cwd": "/srv/app", "message": message }).to_string() + "\n"
 }
 
 /// Returns a session that begins with some tokens, and whose window grows by `grown` with every request.
@@ -138,7 +138,7 @@ fn a_length_that_saves_little_is_not_recommended() {
 fn a_length_that_is_too_small_for_one_session_is_not_excluded_for_all() {
     let home = Home::new();
     write_sessions(&home, 12, &session_from(20_000, 200, 1_500));
-    let heavy = named("b", &session_from(75_000, 40, 1_500)).replace("/work/app", "/work/heavy");
+    let heavy = named("b", &session_from(75_000, 40, 1_500)).replace("/srv/app", "/srv/heavy");
     write(&home.at(".claude/projects/q/heavy.jsonl"), heavy);
     let study = study(&home, &[]);
     let row = at(&study, 100_000);

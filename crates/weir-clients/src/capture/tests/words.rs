@@ -189,7 +189,7 @@ fn what_decides_nothing_is_not_found() {
         "why?\n--- FAIL: TestEnable (0.04s)\n    PASS: TestDisable",
         "ERROR: Shadow branch does not exist!",
         "INFO: always use the cache",
-        "TODO: let's use a map",
+        "NOTE: let's use a map",
         "ok let's keep going",
         "let's keep it",
         "let's move on",
@@ -236,9 +236,9 @@ fn pasted_data_becomes_an_event_of_its_own() {
 
 #[test]
 fn a_prompt_of_nothing_but_data_begins_with_its_first_sentence() {
-    let line = "<context>\\nYour repository is at /work/blosc2\\n</context>\\n".to_owned() + &"0x1f,".repeat(400);
+    let line = "<context>\\nYour repository is at /srv/blosc2\\n</context>\\n".to_owned() + &"0x1f,".repeat(400);
     let all = events(&prompt(&line));
-    assert_eq!(all[0].text, "Your repository is at /work/blosc2 [pasted: 2.0 KiB]");
+    assert_eq!(all[0].text, "Your repository is at /srv/blosc2 [pasted: 2.0 KiB]");
 }
 
 #[test]

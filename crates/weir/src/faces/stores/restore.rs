@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
-use weir_store::Store;
+use weir_store::{Store, StoreError};
 
 use super::backup::{FORMAT, MANIFEST, VERSION};
 use super::{StoreTarget, file_argument, force_argument, new_private_file, path_of, set_aside_old, still_open};
@@ -64,14 +64,8 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
             context.report_progress(&format!("checking text {number}"));
         }
     };
-    let checked = Store::take_over_copy(&made, &which.owner, tell).map_err(|error| {
-        let hint = match error.may_pass() {
-            true => "nothing was changed; try again",
-            false => "nothing was changed; try an older backup",
-        };
-        let error = CommandError::from(error).in_store(&made);
-        CommandError::new(error.kind, format!("cannot restore {}: {}", file.display(), error.message)).hint(hint)
-    })?;
+    let checked =
+        Store::take_over_copy(&made, &which.owner, tell).map_err(|error| cannot_take_over(&file, &made, error))?;
     which.check_free(force)?;
     let open = still_open(&which.folder);
     let old = scratch.put_in_place(&made, &which.folder)?;
@@ -92,10 +86,20 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     }
     text.extend(open.iter().map(|open| format!("\n{open}")));
     let data = json!({
-        "entries": checked.entries, "events": checked.events, "lost": checked.lost, "from": file.display().to_string(), "made_at": manifest["made_at"],
+        "entries": checked.entries, "events": checked.events, "lost": checked.lost,
+        "from": file.display().to_string(), "made_at": manifest["made_at"],
         "replaced": aside.map(|aside| aside.display().to_string()), "open": open,
     });
     Ok(Answer { found: checked.lost == 0, ..Answer::new(text, data) })
+}
+
+fn cannot_take_over(file: &Path, made: &Path, error: StoreError) -> CommandError {
+    let hint = match error.may_pass() {
+        true => "nothing was changed; try again",
+        false => "nothing was changed; try an older backup",
+    };
+    let error = CommandError::from(error).in_store(made);
+    CommandError::new(error.kind, format!("cannot restore {}: {}", file.display(), error.message)).hint(hint)
 }
 
 /// Reads the manifest of a backup.

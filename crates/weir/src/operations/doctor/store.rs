@@ -51,7 +51,7 @@ pub(super) fn check(
 fn check_absent(open: &mut LockedStores<'_>, name: &'static str, level: Level) -> Check {
     match open.stray_texts(level) {
         Ok(None) => Check::good(name, "none yet"),
-        Ok(Some(text)) => Check { name, good: false, text, fix: Some(fix_for_strays(open.folder(level))) },
+        Ok(Some(text)) => Check::wrong(name, text, fix_for_strays(open.folder(level))),
         Err(error) => Check::bad(name, error.in_store(open.folder(level))),
     }
 }

@@ -65,7 +65,8 @@ fn text(found: &[QueryResult], facts: &Facts<'_>, face: Face, model_problem: Opt
     if let Some(first) = found.first() {
         items.extend(title_only_line(&first.findings.lost, "is lost"));
         items.extend(title_only_line(&first.findings.unavailable, "cannot be read at the moment"));
-        items.extend(first.left_out.iter().cloned());
+        // Hits that do not fit may be left out, but not this.
+        items.splice(..0, first.left_out.iter().cloned());
     }
     let more = found.iter().any(|one| one.more);
     let total = items.len();

@@ -23,15 +23,16 @@ fn a_large_source_file_that_a_client_reads_is_shown_by_its_beginning_and_its_out
         answer["hookSpecificOutput"]["updatedToolOutput"]["file"]["content"].as_str().unwrap_or_default().to_owned()
     };
     let shown = answer("big.rs", &text);
-    assert!(shown.contains("big.rs; beginning and outline; ") && shown.contains("held as [ctx:"), "{shown}");
-    let (beginning, outline) = fenced(&shown).split_once(" left out; outline of the whole file:\n").unwrap();
-    assert!(text.starts_with(&beginning[..beginning.rfind("\n… lines ").unwrap()]), "{beginning}");
+    // The client numbers the lines of the replacement, so those of the file come first.
+    let (beginning, rest) = shown.split_once("[weir: beginning and outline; lines ").unwrap();
+    assert!(text.starts_with(beginning) && rest.contains(" left out; ") && rest.contains("held as [ctx:"), "{shown}");
+    let (_, outline) = rest.split_once("these are not lines of the file:\n").unwrap();
     assert!(outline.contains("add_139(n: u64) -> u64") && !outline.contains("println"), "{outline}");
     // An outline that is too long is cut, and says so.
     home.write("huge.rs", source(500));
     let huge = answer("huge.rs", &source(500));
-    assert!(huge.contains(" more lines of the outline\n"), "{huge}");
-    assert!(huge.len() < 20_000 && fenced(&huge).contains("add_20"), "{huge}");
+    assert!(huge.contains(" more lines of the outline"), "{huge}");
+    assert!(huge.len() < 20_000 && huge.contains("add_20"), "{huge}");
     // For data, the values matter, so it gets a digest.
     let json = answer("big.json", &home.read("big.json"));
     assert!(json.contains("held as [ctx:") && !json.contains("beginning"), "{json}");

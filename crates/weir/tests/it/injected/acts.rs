@@ -1,5 +1,8 @@
 //! What is tried: every command that uses a store, and every hook.
 
+/// What a client tells the status line.
+const STATUS: &str = r#"{ "session_id": "s1", "workspace": { "current_dir": "{home}/project" } }"#;
+
 /// Which test an act belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Group {
@@ -31,6 +34,11 @@ pub(super) struct Act {
 impl Act {
     pub(super) fn is_hook(&self) -> bool {
         matches!(self.how, How::Hook(..))
+    }
+
+    /// Whether it is a hook that holds back an output if nothing fails.
+    pub(super) fn holds(&self) -> bool {
+        ["large output", "same output"].contains(&self.name)
     }
 }
 
@@ -98,7 +106,7 @@ pub(super) const ACTS: &[Act] = &[
     read("doctor", &["doctor"], "project store"),
     read("doctor deep", &["doctor", "--deep"], "project store"),
     read("overview", &[], ""),
-    Act { name: "statusline", group: Group::Reading, how: How::Fed(&["statusline"], "{}"), says: "" },
+    Act { name: "statusline", group: Group::Reading, how: How::Fed(&["statusline"], STATUS), says: "" },
     write("note", &["note", "The deploy window is noon", "--topic", "deploy"]),
     write("user note", &["note", "Tabs are four wide", "--scope", "user"]),
     write("index", &["index", "docs"]),

@@ -71,7 +71,7 @@ fn content(store: &Store) -> Result<BTreeMap<String, usize>, String> {
     let exported = store.export(|thing| -> Result<(), String> {
         match thing {
             Exported::Event(event) => {
-                let session = event.session.as_ref().map(|(_, key)| key.as_str());
+                let session = event.session.as_ref().map(|(_, key)| session_name(key));
                 let (kind, text, data, work) = (&event.kind, &event.text, &event.data, &event.work);
                 // That something is gone is said once for any number of events.
                 if kind != "gone" {
@@ -81,7 +81,7 @@ fn content(store: &Store) -> Result<BTreeMap<String, usize>, String> {
             Exported::Entry(entry, text) => {
                 let text = text.and_then(|text| text.all()).map_err(|error| format!("{}: {error}", entry.title))?;
                 let (text, event) = (blake3::hash(&text).to_hex(), &entry.event);
-                let session = event.session.as_ref().map(|(_, key)| key.as_str());
+                let session = event.session.as_ref().map(|(_, key)| session_name(key));
                 let note = entry.note.as_ref().map(|note| (&note.kind, &note.topic, &note.revision, &note.branch));
                 let commit = entry.note.as_ref().and_then(|note| note.commit.as_ref());
                 add(format!(
@@ -98,6 +98,11 @@ fn content(store: &Store) -> Result<BTreeMap<String, usize>, String> {
     });
     exported.map_err(|error| error.to_string())??;
     Ok(content)
+}
+
+/// Returns the name of a session that a client named. Another one has a random name.
+fn session_name(key: &str) -> &str {
+    if key == "s1" { key } else { "unnamed" }
 }
 
 fn find(store: &mut Store, scope: &Scope) -> Result<Vec<(String, Vec<String>)>, String> {

@@ -180,7 +180,7 @@ mod e2e {
                     "exit 0 in ",
                     "sandbox full; plain lines; 16777216 lines, 1.0 GiB held as [ctx:",
                     "\nfacts and counts cover only the first and last 4 MiB\n",
-                    " like 000000 000000 000000 ",
+                    " such as 000000 000000 000000 ",
                     " block {000000..016383} block {000000..016383} ",
                     "\n16777216: 016383 016383 ",
                 ],

@@ -148,7 +148,7 @@ fn check_relative(runtime: &str) {
     home.write("src/three.mjs", "export const three = 3;\n");
     let mut server = home.server();
     for (code, expected) in [
-        ("console.log(require('./package.json').version, require('./src/one').one)", "1.2.3 2"),
+        ("console.log(require('./package.json').version, require('./src/one.js').one)", "1.2.3 2"),
         ("import { three } from './src/three.mjs'\nconsole.log(three)", "3"),
         ("const { three } = await import('./src/three.mjs')\nconsole.log(three)", "3"),
     ] {

@@ -142,7 +142,8 @@ fn the_last_spans_are_sent_when_the_server_ends() {
     let mut server = serve(&home, &variables);
     assert_eq!(server.send(&Request::get("/v1/me").token(&token)).status, 200);
     server.terminate();
-    assert!(server.wait_for_end().success());
+    let ended = server.wait_for_end();
+    assert!(ended.success(), "{ended}");
     let (spans, _) = collector.spans(1);
     assert_eq!(spans[0]["name"], "GET /v1/me");
 }

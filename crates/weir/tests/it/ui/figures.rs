@@ -23,6 +23,7 @@ const READINGS: [Row; 7] = [
 const LOSS: [Row; 1] = [("held", "shell", [30_000, 300, 5_000])];
 
 /// Replaces what was metered.
+#[expect(clippy::disallowed_methods, reason = "the test writes rows of its own")]
 fn meter(home: &Home, sessions: &[(&str, &[Row])]) {
     let store = std::fs::read_dir(home.data().join("projects")).unwrap().next().unwrap().unwrap().path();
     let connection = rusqlite::Connection::open(store.join("log.db")).unwrap();
