@@ -13,6 +13,7 @@ const MEASURED: &str = "measured";
 const CODE: &[(&str, &[&str])] = &[
     ("weir-bench recall", &["crates/weir-digest/src"]),
     ("weir-bench sessions", &["crates/weir/src/hook", "crates/weir-clients/src", "crates/weir-digest/src"]),
+    ("weir replay", &["crates/weir/src/hook", "crates/weir-clients/src", "crates/weir-digest/src"]),
     ("weir-bench hooks", &["crates/weir/src/hook", "crates/weir-clients/src", "crates/weir-store/src"]),
 ];
 
