@@ -28,12 +28,13 @@ impl State {
         let failed = |error: weir_store::StoreError| error.to_string();
         let mut store = Store::open(folder, owner.clone(), Limits::default()).map_err(failed)?;
         store.take_in().map_err(failed)?;
-        let content = content(&store)?;
         let scope = Scope::project(ProjectKey(match owner {
             Owner::Project(key) => key.0.clone(),
             Owner::User => "user".to_owned(),
         }));
+        // A search makes entries of what was said, if none has done so before.
         let found = find(&mut store, &scope)?;
+        let content = content(&store)?;
         let health = store.check_to(Depth::Deep).map_err(failed)?;
         let problems = [health.log_problems.clone(), health.index_problems.clone()].concat();
         let unread = health.unread.lost.len() + health.unread.unavailable.len();
