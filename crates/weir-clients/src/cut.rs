@@ -80,6 +80,11 @@ impl Client {
         self.cuts.iter().find(|cut| cut.applies(tool, failed))
     }
 
+    /// Returns how the client shortens the outputs of commands.
+    pub fn command_cut(&self, failed: bool) -> Option<&'static OwnCut> {
+        self.cut(&Tool::Shell { command: String::new() }, failed)
+    }
+
     /// Returns whether the client itself has shortened a text that it shows.
     pub fn has_cut(&self, shown: &str) -> bool {
         self.cut_marks.iter().any(|mark| shown.contains(mark))

@@ -44,6 +44,7 @@ use crate::face::Face;
 use crate::run::unfinished::{self, AuditDepth};
 use crate::switch::{Off, Switch};
 use crate::{team, when};
+use client_view::CountedView;
 pub(crate) use conversation::forget_shown;
 use conversation::loses_texts;
 pub(crate) use file_state::FileState;
@@ -254,8 +255,8 @@ struct Call<'a> {
     aside: SpoolRecord,
     /// What became of the output that the hook reports, once that is known.
     outcome: Option<Outcome>,
-    /// The tokens of what the client shows of that output by itself, once they are counted.
-    given: Option<usize>,
+    /// What the client shows of that output by itself, once it is counted.
+    given: Option<CountedView>,
 }
 
 impl Call<'_> {

@@ -316,8 +316,7 @@ impl ImportJob<'_> {
         }
         let folder = folder_of(found, session);
         let Some(context) = self.context_of(&folder) else { return Ok(None) };
-        let off = self.switch.off_for(session.client().name);
-        if off.is_some() || self.switch.off_in(context.project(), &context.env().folder).is_some() {
+        if self.switch.off_here(session.client().name, context.project(), &context.env().folder).is_some() {
             self.report.off += 1;
             return Ok(None);
         }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use weir_clients::{Client, Tool};
+use weir_clients::Client;
 use weir_store::{MeterAction, Reading};
 
 use crate::answer::PrintedOutput;
@@ -27,7 +27,7 @@ pub(crate) fn file_in_full(path: &Path) -> io::Result<u64> {
 
 /// Returns the tokens that the client of a session would have shown of a command's output.
 pub(crate) fn shown_alone(client: &str, beginning: &str, failed: bool) -> u64 {
-    let cut = Client::of_session(client).and_then(|client| client.cut(&Tool::Shell { command: String::new() }, failed));
+    let cut = Client::of_session(client).and_then(|client| client.command_cut(failed));
     let shown = match cut {
         Some(cut) => cut.shown(beginning),
         None => beginning[..beginning.char_indices().nth(ASSUMED_CHARS).map_or(beginning.len(), |(at, _)| at)].into(),

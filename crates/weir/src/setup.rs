@@ -3,7 +3,6 @@
 
 mod diff;
 mod explain;
-mod files;
 pub(crate) mod health;
 mod ledger;
 mod places;
@@ -21,6 +20,7 @@ use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::replay::places as transcripts;
 use crate::switch::{OFF_MEANS, Switch};
+use crate::user_files;
 use places::Places;
 use plan::{SettingRequest, SetupPlan, Step};
 
@@ -233,7 +233,7 @@ fn safe_window(context: &Context, recipe: &Recipe, window: &Window, length: u64)
 pub(crate) fn window_set(context: &Context, client: &str) -> Option<u64> {
     let window = find(client)?.window?;
     let places = Places::new(context).ok()?;
-    let text = files::read(&files::target(&places.path(&window.setting.place))).ok()?.unwrap_or_default();
+    let text = user_files::read(&user_files::target(&places.path(&window.setting.place))).ok()?.unwrap_or_default();
     window.length(&window.setting.get(&text).ok()??)
 }
 

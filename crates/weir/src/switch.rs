@@ -3,7 +3,6 @@
 //! Invariants: the switch belongs to the user, and nothing in a project can turn it; as long as it cannot be read, Weir
 //! counts as off, since recording what the user wanted to keep out cannot be undone.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -14,10 +13,13 @@ use crate::config::{self, Config};
 use crate::env::{self, Paths};
 use crate::error::{CommandError, ErrorKind};
 use crate::project::Project;
+use crate::user_files;
 use crate::{foreign, os};
 
 /// The name of the file, beside the configuration.
 pub(crate) const FILE: &str = "off.toml";
+/// The file in the data folder that is locked while the switch is turned.
+const LOCK_FILE: &str = "off.lock";
 /// The setting that lists folders in which Weir is off.
 const SETTING: &str = "off_folders";
 
@@ -100,28 +102,39 @@ impl SwitchFile {
         toml::from_str(&text).map_err(|error| format!("cannot use {}: {}", path.display(), error.message()))
     }
 
-    /// Writes the file, or removes it if it would say nothing.
-    pub(crate) fn write(&self, paths: &Paths) -> std::io::Result<()> {
+    /// Changes the file while no other process does, so that of two changes at once none is lost.
+    pub(crate) fn change(paths: &Paths, work: impl FnOnce(&mut Self)) -> Result<(), CommandError> {
         let path = Self::path(paths);
+        let cannot = |why: String| {
+            CommandError::new(ErrorKind::Failed, format!("cannot write {}: {why}", path.display()))
+                .hint("`weir teardown` disconnects Weir from your clients")
+        };
+        let lock = private::folder(&paths.data)
+            .and_then(|()| private::open(&paths.data.join(LOCK_FILE), &private::options()))
+            .map_err(|error| cannot(error.to_string()))?;
+        lock.lock().map_err(|error| cannot(error.to_string()))?;
+        let mut file = Self::read(paths).map_err(|why| Off::Unknown(why).error())?;
+        work(&mut file);
+        file.write(&path).map_err(cannot)
+    }
+
+    /// Writes the file, or removes it if it would say nothing.
+    fn write(&self, path: &Path) -> Result<(), String> {
         if *self == Self::default() {
-            return match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            return match std::fs::remove_file(path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.to_string()),
                 _ => Ok(()),
             };
         }
-        path.parent().map_or(Ok(()), private::folder)?;
         let text = |folder: &PathBuf| folder.to_str().map(str::to_owned);
         let folders: Option<Vec<String>> = self.folders.iter().map(text).collect();
-        let folders = folders.ok_or_else(|| std::io::Error::other("the name of a folder is not UTF-8"))?;
+        let folders = folders.ok_or("the name of a folder is not UTF-8")?;
         let mut document = toml_edit::DocumentMut::new();
         document["everywhere"] = toml_edit::value(self.everywhere);
         document["clients"] = toml_edit::value(toml_edit::Array::from_iter(&self.clients));
         document["folders"] = toml_edit::value(toml_edit::Array::from_iter(folders));
         // Half a file would turn Weir off everywhere.
-        let new = path.with_extension("new");
-        let mut file = private::open(&new, private::options().truncate(true))?;
-        file.write_all(document.to_string().as_bytes()).and_then(|()| file.sync_all())?;
-        std::fs::rename(&new, &path)
+        user_files::write(&user_files::target(path), &document.to_string(), true).map_err(|error| error.message)
     }
 }
 
@@ -163,6 +176,11 @@ impl Switch {
     pub(crate) fn off_for(&self, client: &str) -> Option<Off> {
         let is_meant = |name: &&String| is_client(name, client);
         self.whole.clone().or_else(|| self.file.clients.iter().find(is_meant).cloned().map(Off::Client))
+    }
+
+    /// Returns why Weir is off for a client in a folder of a project.
+    pub(crate) fn off_here(&self, client: &str, project: &Project, folder: &Path) -> Option<Off> {
+        self.off_for(client).or_else(|| self.off_in(project, folder))
     }
 
     /// Returns everywhere that Weir is off: in a folder of a project, and for clients.

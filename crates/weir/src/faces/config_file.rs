@@ -13,6 +13,7 @@ use crate::config;
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
+use crate::user_files;
 
 /// The name of the command.
 pub(crate) const CONFIG: &str = "config";
@@ -171,8 +172,11 @@ fn change(paths: &Paths, setting: &Setting, values: Option<Vec<&str>>) -> Result
     let after = document.to_string();
     let read =
         config::parse(&after, path).map_err(|error| CommandError::usage(error.message).hint("nothing was written"))?;
-    path.parent().map_or(Ok(()), private::folder).map_err(|error| cannot(error.to_string()))?;
-    std::fs::write(path, &after).map_err(|error| cannot(error.to_string()))?;
+    // Half a file would lose settings, such as the folders in which Weir is off.
+    let target = user_files::target(path);
+    user_files::check_writable(&target)
+        .and_then(|()| user_files::write(&target, &after, true))
+        .map_err(|error| cannot(error.message))?;
     let (key, value) = (setting.key(), (setting.value)(&read));
     let text = format!("✓ {key} = {value} in {}; hooks and new commands use it from now on", path.display());
     Ok(Answer::new(text, json!({ "key": key, "value": value, "path": path.display().to_string() })))

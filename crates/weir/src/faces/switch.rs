@@ -61,14 +61,8 @@ pub(crate) fn run(env: &Env, turns_off: bool, arguments: &ArgMatches) -> Result<
         let error = CommandError::new(ErrorKind::Denied, "cannot turn Weir on here: a client started this command");
         return Err(error.hint("only you can turn Weir on; run `weir on` in a terminal of your own"));
     }
-    let mut file = SwitchFile::read(&paths).map_err(|why| Off::Unknown(why).error())?;
     let meant = Meant::of(arguments, &project);
-    meant.turn(&mut file, turns_off);
-    file.write(&paths).map_err(|error| {
-        let path = SwitchFile::path(&paths);
-        CommandError::new(ErrorKind::Failed, format!("cannot write {}: {error}", path.display()))
-            .hint("`weir teardown` disconnects Weir from your clients")
-    })?;
+    SwitchFile::change(&paths, |file| meant.turn(file, turns_off))?;
     let place = meant.place(env);
     let text = match turns_off {
         true => format!(

@@ -67,7 +67,7 @@ pub(crate) fn tool(operation: &Operation) -> Tool {
 pub(super) fn off(context: &Context) -> Option<Off> {
     let switch = Switch::read(context.paths());
     let client = context.session().key.as_ref().map_or("", |session| &session.client);
-    switch.off_for(client).or_else(|| switch.off_in(context.project(), &context.env().folder))
+    switch.off_here(client, context.project(), &context.env().folder)
 }
 
 /// Calls an operation. Sloppy arguments are interpreted as they were meant; an error about arguments says which there

@@ -20,6 +20,14 @@ pub(super) struct ClientView<'a> {
     pub is_part: bool,
 }
 
+/// The size of a client's view of an output.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CountedView {
+    pub tokens: usize,
+    /// Whether the client shows all of the output.
+    pub is_whole: bool,
+}
+
 impl<'a> ClientView<'a> {
     /// Returns the client's view of the output of a tool call.
     pub(super) fn of(call: &Call<'_>, used: &ToolCall, done: &'a Done) -> Self {
@@ -45,7 +53,7 @@ impl<'a> ClientView<'a> {
         let (mut file, mut bytes) = (File::open(printed)?, Vec::new());
         (&mut file).take(MAX_COUNTED_BYTES as u64).read_to_end(&mut bytes)?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let cut = client.and_then(|client| client.cut(&Tool::Shell { command: String::new() }, failed));
+        let cut = client.and_then(|client| client.command_cut(failed));
         let shown = cut.map_or_else(|| text.clone(), |cut| cut.shown(&text).into_owned());
         Ok(Self { is_part: shown.len() as u64 != file.metadata()?.len(), text: shown.into() })
     }
@@ -54,6 +62,11 @@ impl<'a> ClientView<'a> {
     /// but for a result of another tool of which the client shows next to nothing.
     pub(super) fn may_grow(&self, tool: &Tool) -> bool {
         self.is_part && !matches!(tool, Tool::Shell { .. } | Tool::Read { .. } | Tool::Search { .. })
+    }
+
+    /// Returns the number of tokens of the view, and whether they are those of the whole output.
+    pub(super) fn counted(&self) -> CountedView {
+        CountedView { tokens: self.tokens(), is_whole: !self.is_part }
     }
 
     /// Returns the number of tokens of the view.

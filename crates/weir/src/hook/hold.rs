@@ -103,9 +103,10 @@ pub(super) fn output(
         repeats::note_shown(call, used, &view.text)?;
         return Ok(HoldDecision::LeftAlone(Outcome::Cut));
     }
-    let (given, may_grow) = (view.tokens(), view.may_grow(&used.tool));
+    let (counted, may_grow) = (view.counted(), view.may_grow(&used.tool));
+    let given = counted.tokens;
     let (most, is_cut) = (if may_grow { usize::MAX } else { given }, view.is_part);
-    call.given = Some(given);
+    call.given = Some(counted);
     Ok(match held(call, used, done, most)? {
         HoldOutcome::Back(shown) if may_grow || weir_tokens::count(&shown) <= given => HoldDecision::Replaced(shown),
         HoldOutcome::Back(_) => HoldDecision::LeftAlone(if is_cut { Outcome::Cut } else { Outcome::Small }),

@@ -27,9 +27,11 @@ fn reading(call: &Call<'_>, said: &Reply) -> Option<Reading> {
     let (what, tool, given, shown) = match (said, &call.hook.point) {
         (Reply::Output(shown), Point::AfterTool(used, done)) => {
             let tool = if call.files == FileState::InARequest { PROXY.name } else { used.tool.name() };
-            output = in_full(call, done);
-            let given = call.given.unwrap_or_else(|| ClientView::of(call, used, done).tokens());
-            (MeterAction::Held, tool, given, shown)
+            let given = call.given.unwrap_or_else(|| ClientView::of(call, used, done).counted());
+            // A short output that the client shows whole has been counted.
+            let is_counted = given.is_whole && done.output.text.bytes() <= PrintedOutput::MAX_BEGINNING_BYTES as u64;
+            output = if is_counted { given.tokens as u64 } else { in_full(call, done) };
+            (MeterAction::Held, tool, given.tokens, shown)
         }
         // Something about a command that failed.
         (Reply::Context(text), Point::AfterTool(used, done)) if done.failed => {

@@ -5,10 +5,10 @@ use std::path::Path;
 use serde_json::Value;
 use weir_clients::setup::{Basis, Call, EntryContent, Packed, Part, RECIPES, Recipe, SetupScope, has_plugin};
 
-use super::files;
 use super::places::Places;
 use crate::answer::counted;
 use crate::context::Context;
+use crate::user_files;
 
 /// The finding about one client.
 pub(crate) struct Finding {
@@ -194,8 +194,8 @@ fn state(places: &Places, recipe: &Recipe, whose: SetupScope) -> SetupState {
     let program = places.our_program(whose).unwrap_or_default();
     let (mut there, mut wrong) = (false, Vec::new());
     for part in recipe.parts_for(whose) {
-        let path = files::target(&places.path(&part.place));
-        let text = match files::read(&path) {
+        let path = user_files::target(&places.path(&part.place));
+        let text = match user_files::read(&path) {
             Ok(text) => text.unwrap_or_default(),
             Err(error) => return SetupState::Unreadable(error.message),
         };
@@ -220,7 +220,7 @@ fn untrusted(places: &Places, recipe: &Recipe, whose: SetupScope) -> Vec<&'stati
     let Some(trust) = &recipe.trust else { return Vec::new() };
     let hooks = recipe.parts_for(whose).find(|part: &&Part| matches!(part.what, EntryContent::Hooks(_)));
     let Some(hooks) = hooks.map(|part| places.path(&part.place).display().to_string()) else { return Vec::new() };
-    let text = files::read(&places.path(&trust.place)).ok().flatten().unwrap_or_default();
+    let text = user_files::read(&places.path(&trust.place)).ok().flatten().unwrap_or_default();
     (trust.lacking)(&text, &hooks)
 }
 
@@ -228,7 +228,7 @@ fn is_packed(places: &Places, packed: Packed) -> bool {
     match packed {
         Packed::Folder(place) => places.path(&place).exists(),
         Packed::Key(place, object) => {
-            has_plugin(&files::read(&places.path(&place)).ok().flatten().unwrap_or_default(), object)
+            has_plugin(&user_files::read(&places.path(&place)).ok().flatten().unwrap_or_default(), object)
         }
     }
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 use weir_clients::setup::Setting;
 
 use super::diff::ReverseEdit;
-use super::files;
 use crate::error::{CommandError, ErrorKind};
+use crate::user_files;
 
 /// The record of what setup wrote.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ impl Ledger {
 
     /// Reads the ledger. Returns an empty one if there is none.
     pub(super) fn read(path: &Path) -> Result<Self, CommandError> {
-        let Some(text) = files::read(path)? else { return Ok(Self::default()) };
+        let Some(text) = user_files::read(path)? else { return Ok(Self::default()) };
         serde_json::from_str(&text).map_err(|error| {
             CommandError::new(ErrorKind::Config, format!("{} cannot be read: {error}", path.display()))
                 .hint("move it away; teardown then removes what is ours by itself")
@@ -79,10 +79,10 @@ impl Ledger {
     pub(super) fn write(&self, path: &Path) -> Result<(), CommandError> {
         if self.files.is_empty() {
             let folder = path.parent().map(Path::to_owned);
-            return files::remove(path, folder.as_slice());
+            return user_files::remove(path, folder.as_slice());
         }
         let text = serde_json::to_string_pretty(self).map_err(|error| CommandError::broken(&error.to_string()))?;
-        files::write(path, &format!("{text}\n"), true)
+        user_files::write(path, &format!("{text}\n"), true)
     }
 
     /// Returns the record of a file.

@@ -7,11 +7,11 @@ use serde_json::Value;
 use weir_clients::setup::{Call, Part, RECIPES, Recipe, Setting, SetupScope, Unusable};
 
 use super::diff;
-use super::files;
 use super::health;
 use super::ledger::{ChangedSetting, Ledger, LedgerRecord, hash};
 use super::places::Places;
 use crate::error::{CommandError, ErrorKind};
+use crate::user_files;
 
 /// The planned changes.
 #[derive(Default)]
@@ -84,7 +84,7 @@ pub(super) fn setup(
         }
         let known = ledger.of(&target.path);
         let mut settings = known.map(|known| known.settings.clone()).unwrap_or_default();
-        for wish in wishes.iter().filter(|wish| files::target(&places.path(&wish.setting.place)) == target.path) {
+        for wish in wishes.iter().filter(|wish| user_files::target(&places.path(&wish.setting.place)) == target.path) {
             after = wish.grant(&after, &mut settings).map_err(|why| unusable(&target.path, &why))?;
         }
         let clients = clients_of(&target, known);
@@ -93,7 +93,7 @@ pub(super) fn setup(
             continue;
         }
         let original = original(&target, known)?;
-        let folders = known.map_or_else(|| files::missing_folders(&target.path), |known| known.folders.clone());
+        let folders = known.map_or_else(|| user_files::missing_folders(&target.path), |known| known.folders.clone());
         let entry = LedgerRecord {
             path: target.path.clone(),
             clients,
@@ -139,7 +139,7 @@ pub(super) fn teardown_elsewhere<'l>(
         if parts.is_empty() {
             continue;
         }
-        let (path, text) = (record.path.clone(), files::read(&record.path)?);
+        let (path, text) = (record.path.clone(), user_files::read(&record.path)?);
         let name = places.short(&path);
         elsewhere.push(Target { path, name, recipes, parts, text, is_outside: false });
     }
@@ -198,7 +198,7 @@ impl SetupPlan {
         let mut ledger = Ledger::read(&places.ledger)?;
         for step in &self.steps {
             step.check_unchanged()?;
-            files::check_writable(&step.path)?;
+            user_files::check_writable(&step.path)?;
         }
         let entries = self.steps.iter().filter_map(|step| step.entry.as_ref()).chain(&self.shared);
         entries.for_each(|entry| ledger.put(entry.clone()));
@@ -208,8 +208,8 @@ impl SetupPlan {
             // A running client may write its settings at any time.
             step.check_unchanged()?;
             match &step.after {
-                Some(text) => files::write(&step.path, text, step.whose == SetupScope::User)?,
-                None => files::remove(&step.path, &step.folders)?,
+                Some(text) => user_files::write(&step.path, text, step.whose == SetupScope::User)?,
+                None => user_files::remove(&step.path, &step.folders)?,
             }
         }
         self.steps.iter().filter(|step| step.entry.is_none()).for_each(|step| ledger.drop(&step.path));
@@ -220,7 +220,7 @@ impl SetupPlan {
 impl Step {
     /// Refuses to go on if the file is not as it was when the change was planned.
     fn check_unchanged(&self) -> Result<(), CommandError> {
-        if files::read(&self.path)? == self.before {
+        if user_files::read(&self.path)? == self.before {
             return Ok(());
         }
         let message = format!("{} was changed meanwhile", self.path.display());
@@ -274,12 +274,13 @@ fn targets(places: &Places, recipes: &[&'static Recipe], whose: SetupScope) -> R
     for recipe in recipes {
         for part in recipe.parts_for(whose) {
             let named = places.path(&part.place);
-            let path = files::target(&named);
+            let path = user_files::target(&named);
             let at = match targets.iter().position(|target| target.path == path) {
                 Some(at) => at,
                 None => {
-                    let is_outside = whose == SetupScope::Project && !files::stays_inside(&named, places.project());
-                    let text = if is_outside { None } else { files::read(&path)? };
+                    let is_outside =
+                        whose == SetupScope::Project && !user_files::stays_inside(&named, places.project());
+                    let text = if is_outside { None } else { user_files::read(&path)? };
                     let name = places.short(&named);
                     targets.push(Target { path, name, recipes: Vec::new(), parts: Vec::new(), text, is_outside });
                     targets.len() - 1

@@ -4,9 +4,9 @@
 use serde_json::{Map, Value};
 use weir_clients::setup::{EntryContent, Part, RECIPES, Setting, SetupScope};
 
-use super::files;
 use super::places::Places;
 use crate::context::Context;
+use crate::user_files;
 
 /// A server in the settings of a client.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) fn configured(context: &Context) -> Vec<ConfiguredServer> {
     for recipe in RECIPES {
         for part in recipe.parts_for(SetupScope::User).filter(|part| !part.is_hooks()) {
             let path = places.path(&part.place);
-            let listed = match files::read(&path) {
+            let listed = match user_files::read(&path) {
                 Ok(Some(text)) => servers(part, &text),
                 Ok(None) => Ok(Map::new()),
                 Err(_) => Err("the settings cannot be read"),

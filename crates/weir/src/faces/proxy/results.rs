@@ -63,8 +63,7 @@ impl Holder {
 
     /// Returns why nothing is held back at the moment, if the user turned Weir off.
     pub(super) fn off(&self) -> Option<Off> {
-        let switch = Switch::read(&self.paths);
-        switch.off_for(weir_clients::PROXY.name).or_else(|| switch.off_in(&self.project, &self.env.folder))
+        Switch::read(&self.paths).off_here(weir_clients::PROXY.name, &self.project, &self.env.folder)
     }
 
     /// Returns the body to send instead, if something in it is held back.

@@ -1,4 +1,4 @@
-//! Reads and writes the files of clients. Invariants: a file is complete at every moment and keeps its mode and its
+//! Reads and writes the files of clients, and the user's own settings. Invariants: a file is complete at every moment and keeps its mode and its
 //! owner; a symbolic link stays one; nobody can read a new file who could not read the old one.
 
 use std::io::{ErrorKind as IoKind, Write as _};
@@ -11,7 +11,7 @@ use crate::{foreign, os};
 const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Returns the text of a file, or `None` if it does not exist.
-pub(super) fn read(path: &Path) -> Result<Option<String>, CommandError> {
+pub(crate) fn read(path: &Path) -> Result<Option<String>, CommandError> {
     match foreign::read_user_file(path, MAX_FILE_BYTES) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
             CommandError::new(ErrorKind::Config, format!("{} is not UTF-8", path.display()))
@@ -23,7 +23,7 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, CommandError> {
 }
 
 /// Returns the file that a path leads to through symbolic links, whether it exists or not.
-pub(super) fn target(path: &Path) -> PathBuf {
+pub(crate) fn target(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     // The kernel follows no more links either.
     for _ in 0..40 {
@@ -34,7 +34,7 @@ pub(super) fn target(path: &Path) -> PathBuf {
 }
 
 /// Returns whether a path stays in a folder when all symbolic links on its way are followed, whether it exists or not.
-pub(super) fn stays_inside(path: &Path, folder: &Path) -> bool {
+pub(crate) fn stays_inside(path: &Path, folder: &Path) -> bool {
     let Ok(folder) = os::real_path(folder) else { return false };
     let path = target(path);
     let is_plain = |rest: &Path| rest.components().all(|part| matches!(part, Component::Normal(_)));
@@ -51,7 +51,7 @@ pub(super) fn stays_inside(path: &Path, folder: &Path) -> bool {
 }
 
 /// Returns the folders that must be created for a file, outermost first.
-pub(super) fn missing_folders(path: &Path) -> Vec<PathBuf> {
+pub(crate) fn missing_folders(path: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> =
         path.ancestors().skip(1).take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
     folders.reverse();
@@ -59,7 +59,7 @@ pub(super) fn missing_folders(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Writes a file by replacing it with a complete one.
-pub(super) fn write(path: &Path, text: &str, private: bool) -> Result<(), CommandError> {
+pub(crate) fn write(path: &Path, text: &str, private: bool) -> Result<(), CommandError> {
     let write = || -> std::io::Result<()> {
         let folder = path.parent().ok_or_else(|| std::io::Error::from(IoKind::InvalidInput))?;
         make_folder(folder, private)?;
@@ -74,7 +74,7 @@ pub(super) fn write(path: &Path, text: &str, private: bool) -> Result<(), Comman
 }
 
 /// Refuses a file that its owner has made read-only. It could be replaced all the same.
-pub(super) fn check_writable(path: &Path) -> Result<(), CommandError> {
+pub(crate) fn check_writable(path: &Path) -> Result<(), CommandError> {
     match path.metadata() {
         Ok(about) if about.permissions().readonly() => {
             let message = format!("cannot write {}: it is read-only", path.display());
@@ -85,7 +85,7 @@ pub(super) fn check_writable(path: &Path) -> Result<(), CommandError> {
 }
 
 /// Removes a file that setup created, and the folders created for it if they are empty.
-pub(super) fn remove(path: &Path, folders: &[PathBuf]) -> Result<(), CommandError> {
+pub(crate) fn remove(path: &Path, folders: &[PathBuf]) -> Result<(), CommandError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != IoKind::NotFound => return Err(failed(path, &error)),
         _ => {}
