@@ -175,13 +175,24 @@ pub enum RecoveredHow {
     /// The run had not been judged: nothing of it is in the project.
     Discarded,
     /// The changes were being applied: the rest was applied too.
-    Finished(Applied),
+    Finished(Finished),
     /// The changes were being applied when the machine stopped: all were taken back.
     RolledBack(Undone),
     /// The changes were being taken back: the rest was taken back too.
     Undone(Undone),
     /// Nothing could be done; the layer is where it was.
     Failed(LayerError),
+}
+
+/// What an apply that was interrupted has come to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Finished {
+    /// What is in the project now; a folder stands for all that is in it.
+    pub done: Vec<PathBuf>,
+    /// What is apart from it: the path, where it is now, and why.
+    pub apart: Vec<(PathBuf, PathBuf, String)>,
+    /// Whether [`undo`](crate::undo) can take it back.
+    pub undo: bool,
 }
 
 /// Why a project cannot have a layer.

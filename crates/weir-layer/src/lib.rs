@@ -20,8 +20,8 @@ mod elsewhere;
 mod linux;
 
 pub use change::{
-    Applied, Change, ChangeKind, Conflict, ConflictKind, Held, LayerError, Recovered, RecoveredHow, Refused, UndoId,
-    Undone, Verdict, What, WhyNot,
+    Applied, Change, ChangeKind, Conflict, ConflictKind, Finished, Held, LayerError, Recovered, RecoveredHow, Refused,
+    UndoId, Undone, Verdict, What, WhyNot,
 };
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{Layer, check, recover, undo};

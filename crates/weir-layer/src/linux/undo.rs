@@ -1,0 +1,170 @@
+//! Takes an applied layer back, and finishes what a process left behind.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::apply::{self, Finish, Progress, append, back, finished, forward};
+use super::journal::{self, FINISHED, JOURNAL, Journal, Step, UNDOING, UNDONE, damaged};
+use super::room::{Room, boot_id, clear, clear_rest, rooms, try_lock_place};
+use super::scan::look_into;
+use super::steps::{Place, Taken};
+use super::tree::{Time, node, write_synced};
+use crate::{Finished, LayerError, Recovered, RecoveredHow, Undone, What};
+
+/// Takes back what was last applied to a project, except for what has changed since.
+pub fn undo(place: &Path, project: &Path) -> Result<Undone, LayerError> {
+    let failed = |why| LayerError::Io { what: "undo in", path: project.to_owned(), why };
+    let project = project.canonicalize().map_err(failed)?;
+    if !place.exists() {
+        return Err(LayerError::NothingToUndo);
+    }
+    let _changing = apply::lock_changes(place)?;
+    let last = finished(place, &project).map_err(failed)?.pop().ok_or(LayerError::NothingToUndo)?;
+    take_back(Room::open(&last)?.ok_or(LayerError::NothingToUndo)?)
+}
+
+fn take_back(room: Room) -> Result<Undone, LayerError> {
+    let journal = Journal::read(&room.dir, &room.path)?.ok_or_else(|| damaged(&room.path, JOURNAL, "there is none"))?;
+    let finish = journal::read::<Finish>(&room.dir, FINISHED, &room.path)?;
+    let finish = finish.ok_or_else(|| damaged(&room.path, FINISHED, "there is none"))?;
+    let failed = |why| LayerError::Io { what: "undo in", path: room.project_path.clone(), why };
+    let folders = match journal::read::<Vec<usize>>(&room.dir, UNDOING, &room.path)? {
+        Some(folders) => folders,
+        None => begin(&room, &journal, finish.at).map_err(failed)?,
+    };
+    let mut undone = steps_back(&room, &journal, finish.at).map_err(failed)?;
+    for number in folders.into_iter().rev() {
+        if let Some((folder, Some(old))) = journal.folders.get(number).map(|folder| (folder, &folder.old)) {
+            apply::set_folder(&room, &folder.path.0, old).map_err(failed)?;
+        }
+    }
+    undone.done.sort_unstable();
+    let path = room.path.clone();
+    room.remove().map_err(|why| LayerError::Io { what: "remove the layer", path, why })?;
+    Ok(undone)
+}
+
+/// Records which folders have not been touched since, before this touches them.
+fn begin(room: &Room, journal: &Journal, since: Time) -> io::Result<Vec<usize>> {
+    let is_same = |path: &Path| {
+        let found = room.project.folder(path).and_then(|fd| node(&*fd, "".as_ref()));
+        found.is_ok_and(|folder| folder.is_some_and(|folder| folder.ctime < since))
+    };
+    let folders = journal.folders.iter().enumerate().filter(|(_, folder)| is_same(&folder.path.0));
+    let folders: Vec<usize> = folders.map(|(number, _)| number).collect();
+    write_synced(&room.dir, UNDOING, &serde_json::to_vec(&folders)?)?;
+    Ok(folders)
+}
+
+fn steps_back(room: &Room, journal: &Journal, since: Time) -> io::Result<Undone> {
+    let progress = Progress::read(room)?;
+    let before = journal::read_lines(&room.dir, UNDONE)?;
+    let mut log = append(room, UNDONE)?;
+    let mut undone = Undone::default();
+    for (number, step) in journal.steps.iter().enumerate().rev() {
+        if matches!(progress.taken.get(&number), Some(Taken::Conflict(_))) {
+            continue;
+        }
+        let new = progress.ino(number);
+        let done = if before.contains(&number.to_string()) {
+            true
+        } else {
+            match Place::find(room, number, step)? {
+                Some(place) if is_unchanged(room, step, new, since)? => place.back(new)?,
+                _ => false,
+            }
+        };
+        if done {
+            writeln!(log, "{number}")?;
+        }
+        undone.note(step.path.0.clone(), done);
+    }
+    Ok(undone)
+}
+
+/// Whether the project still has what was applied, or again what it had before.
+fn is_unchanged(room: &Room, step: &Step, new: Option<u64>, since: Time) -> io::Result<bool> {
+    let Some(here) = room.project.node(&step.path.0)? else { return Ok(step.old.is_none() || step.new.is_none()) };
+    if step.old.as_ref().is_some_and(|old| old.ino == here.ino) {
+        return Ok(true);
+    }
+    let same = new == Some(here.ino) && here.ctime < since;
+    if !same || here.what != What::Folder {
+        return Ok(same);
+    }
+    Ok(look_into(&room.project, &step.path.0)?.latest < since)
+}
+
+/// Finishes every layer below `place` that a process left behind.
+///
+/// A run that was not judged is discarded. Changes that were being applied are applied to the end; but if the machine
+/// was started again since, they are taken back, because nobody knows how much of them has reached the disk. Does
+/// nothing while another process changes a project.
+pub fn recover(place: &Path) -> Vec<Recovered> {
+    let Ok(Some(_locks)) = try_lock_place(place) else { return Vec::new() };
+    let failed = |why| {
+        let why = LayerError::Io { what: "look for layers in", path: place.to_owned(), why };
+        vec![Recovered { project: None, how: RecoveredHow::Failed(why) }]
+    };
+    if let Err(why) = clear_rest(place) {
+        return failed(why);
+    }
+    match rooms(place) {
+        Ok(rooms) => rooms.iter().filter_map(|path| recover_one(path)).collect(),
+        Err(why) => failed(why),
+    }
+}
+
+fn recover_one(path: &Path) -> Option<Recovered> {
+    let has = |name: &str| path.join(name).exists();
+    if has(FINISHED) && !has(UNDOING) {
+        return None;
+    }
+    let mut project = None;
+    let how = match Room::open(path) {
+        Ok(None) => return None,
+        // Whatever is wrong with it, it never came to the project.
+        Err(_) if !has(JOURNAL) => clear(path).map(|()| RecoveredHow::Discarded).map_err(|why| failed_on(path, why)),
+        Err(why) => Err(why),
+        Ok(Some(room)) => {
+            project = Some(room.project_path.clone());
+            finish_room(room)
+        }
+    };
+    Some(Recovered { project, how: how.unwrap_or_else(RecoveredHow::Failed) })
+}
+
+fn failed_on(path: &Path, why: io::Error) -> LayerError {
+    LayerError::Io { what: "recover the layer", path: path.to_owned(), why }
+}
+
+fn finish_room(room: Room) -> Result<RecoveredHow, LayerError> {
+    let path = room.path.clone();
+    let failed = |why| failed_on(&path, why);
+    if path.join(FINISHED).exists() {
+        return take_back(room).map(RecoveredHow::Undone);
+    }
+    let Some(journal) = Journal::read(&room.dir, &room.path)? else {
+        room.remove().map_err(failed)?;
+        return Ok(RecoveredHow::Discarded);
+    };
+    if room.boot == boot_id().map_err(failed)? {
+        match forward(&room, &journal) {
+            Ok(late) => {
+                let holds = journal.holds.iter().map(|hold| (&hold.path.0, hold.name.0.clone(), hold.why.clone()));
+                let to = |name| journal.held_to.0.join(name);
+                let mut apart: Vec<_> = holds.map(|(path, name, why)| (path.clone(), to(name), why)).collect();
+                let steps = journal.steps.iter().map(|step| step.path.0.clone());
+                let done = steps.filter(|path| !late.iter().any(|late| late.path == *path)).collect();
+                apart.extend(late.into_iter().filter_map(|late| Some((late.path, late.to?, late.kind.to_string()))));
+                let undo = apply::finish(room, &journal)?;
+                return Ok(RecoveredHow::Finished(Finished { done, apart, undo }));
+            }
+            // Better nothing than half of it.
+            Err(_) => {}
+        }
+    }
+    let undone = back(&room, &journal).map_err(failed)?;
+    room.remove().map_err(failed)?;
+    Ok(RecoveredHow::RolledBack(undone))
+}
