@@ -70,7 +70,7 @@ impl Layer {
             }
             let (dir, name) = tree.at(&change.path)?;
             let mut content = Vec::new();
-            tree::open_file(&*dir, name)?.take(limit).read_to_end(&mut content)?;
+            tree::open_file(&dir, name)?.take(limit).read_to_end(&mut content)?;
             Ok(Some(content))
         };
         Ok((read(&self.room.project)?, read(&self.room.upper)?))
@@ -135,7 +135,7 @@ impl Layer {
     fn prepare(&self, scan: &scan::Scan, journal: &journal::Journal, applied: &Applied) -> io::Result<()> {
         for path in &scan.marked {
             let folder = self.room.upper.folder(path.parent().unwrap_or(Path::new("")))?;
-            let at = tree::by_fd(&*folder).join(path.file_name().unwrap_or(OsStr::new(".")));
+            let at = tree::by_fd(&folder).join(path.file_name().unwrap_or(OsStr::new(".")));
             tree::remove_marks(&at)?;
         }
         rustix::fs::mkdirat(&self.room.dir, "spare", rustix::fs::Mode::RWXU)?;
@@ -146,7 +146,8 @@ impl Layer {
     /// Takes back what was applied before something failed. If that fails too, the rest is left to [`recover`].
     fn give_up(self, journal: &journal::Journal, why: io::Error) -> LayerError {
         let error = self.failed("apply to", why);
-        if apply::back(&self.room, journal).is_ok() {
+        let taken_back = apply::back(&self.room, journal, None);
+        if taken_back.and_then(|_| apply::folders_back(&self.room, journal.folders.iter())).is_ok() {
             // Removing it is all that is left to do, and the error is what counts.
             drop(self.room.remove());
         }

@@ -12,24 +12,25 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::copy::{copy_synced, remove};
-use super::journal::{self, FINISHED, Header, Journal, PROGRESS};
-use super::room::{self, Room, clear, open_folder, rooms};
+use super::journal::{self, FINISHED, FolderStep, Header, Journal, PROGRESS, Step, UNDONE};
+use super::room::{self, Lock, Room, clear, open_folder, rooms};
+use super::scan::look_into;
 use super::steps::{Place, Taken};
 use super::tree::{Time, is, is_unreachable, node, rename, write_synced};
-use crate::{ConflictKind, LayerError, Refused, Undone};
+use crate::{ConflictKind, LayerError, Refused, Undone, What};
 
 /// How far an apply has come.
 #[derive(Debug, Default)]
-pub(super) struct Progress {
-    pub(super) taken: HashMap<usize, Taken>,
+struct Progress {
+    taken: HashMap<usize, Taken>,
     /// Copies that were about to be put into place.
-    pub(super) placed: HashMap<usize, u64>,
+    placed: HashMap<usize, u64>,
 }
 
 impl Progress {
-    pub(super) fn read(room: &Room) -> io::Result<Self> {
+    fn read(room: &Room, file: &str) -> io::Result<Self> {
         let mut progress = Self::default();
-        for line in journal::read_lines(&room.dir, PROGRESS)? {
+        for line in journal::read_lines(&room.dir, file)? {
             let mut words = line.split(' ');
             let (kind, step, ino) = (words.next(), words.next(), words.next());
             let Some(step) = step.and_then(|word| word.parse().ok()) else { continue };
@@ -47,7 +48,7 @@ impl Progress {
     }
 
     /// The inode that the run's version of a step has in the project, as far as is known.
-    pub(super) fn ino(&self, step: usize) -> Option<u64> {
+    fn ino(&self, step: usize) -> Option<u64> {
         match self.taken.get(&step) {
             Some(Taken::Done(ino)) => *ino,
             _ => self.placed.get(&step).copied(),
@@ -64,7 +65,7 @@ pub(super) struct Late {
 
 /// Takes every step that has not been taken. What it finds changed in the project becomes a conflict.
 pub(super) fn forward(room: &Room, journal: &Journal) -> io::Result<Vec<Late>> {
-    let progress = Progress::read(room)?;
+    let progress = Progress::read(room, PROGRESS)?;
     let mut log = append(room, PROGRESS)?;
     for hold in &journal.holds {
         set_apart(room, journal, &hold.path.0, hold.name.0.as_os_str())?;
@@ -107,28 +108,62 @@ pub(super) fn forward(room: &Room, journal: &Journal) -> io::Result<Vec<Late>> {
     Ok(late)
 }
 
-/// Puts back everything that was taken, as far as nobody has changed it since.
-pub(super) fn back(room: &Room, journal: &Journal) -> io::Result<Undone> {
-    let progress = Progress::read(room)?;
+/// Puts back everything that was taken, as far as nobody has changed it since; `None` for since the last step.
+pub(super) fn back(room: &Room, journal: &Journal, since: Option<Time>) -> io::Result<Undone> {
+    let (progress, before) = (Progress::read(room, PROGRESS)?, Progress::read(room, UNDONE)?);
+    let mut log = append(room, UNDONE)?;
     let mut undone = Undone::default();
     for (number, step) in journal.steps.iter().enumerate().rev() {
         if matches!(progress.taken.get(&number), Some(Taken::Conflict(_))) {
             continue;
         }
-        let place = Place::find(room, number, step)?;
-        let done = place.map_or(Ok(false), |place| place.back(progress.ino(number)))?;
-        undone.note(step.path.0.clone(), done);
-    }
-    for folder in journal.folders.iter().rev() {
-        if let Some(old) = &folder.old {
-            set_folder(room, &folder.path.0, old)?;
+        let (new, placed) = (progress.ino(number), before.placed.get(&number));
+        let done = match Place::find(room, number, step)? {
+            None => false,
+            Some(place)
+                if before.taken.contains_key(&number) || placed.is_some() && placed == place.ino()?.as_ref() =>
+            {
+                place.tidy()?;
+                true
+            }
+            Some(_) if !since.map_or(Ok(true), |since| is_unchanged(room, step, new, since))? => false,
+            Some(place) => {
+                let mut placing = |ino| writeln!(log, "placing {number} {ino}").and_then(|()| log.sync_data());
+                place.back(new, &mut placing)?
+            }
+        };
+        if done {
+            writeln!(log, "done {number}")?;
         }
+        undone.note(step.path.0.clone(), done);
     }
     Ok(undone)
 }
 
+/// Whether the project still has what was applied, or again what it had before.
+fn is_unchanged(room: &Room, step: &Step, new: Option<u64>, since: Time) -> io::Result<bool> {
+    let Some(here) = room.project.node(&step.path.0)? else { return Ok(step.old.is_none() || step.new.is_none()) };
+    if step.old.as_ref().is_some_and(|old| old.ino == here.ino) {
+        return Ok(true);
+    }
+    let same = new == Some(here.ino) && here.ctime < since;
+    if !same || here.what != What::Folder {
+        return Ok(same);
+    }
+    Ok(look_into(&room.project, &step.path.0)?.latest < since)
+}
+
+/// Puts back the attributes of folders.
+pub(super) fn folders_back<'a>(
+    room: &Room,
+    folders: impl DoubleEndedIterator<Item = &'a FolderStep>,
+) -> io::Result<()> {
+    let mut old = folders.rev().filter_map(|folder| Some((&folder.path.0, folder.old.as_ref()?)));
+    old.try_for_each(|(path, old)| set_folder(room, path, old))
+}
+
 impl Undone {
-    pub(super) fn note(&mut self, path: PathBuf, done: bool) {
+    fn note(&mut self, path: PathBuf, done: bool) {
         match done {
             true => self.done.push(path),
             false => self.refused.push(Refused { path, why: "changed since".to_owned() }),
@@ -136,7 +171,7 @@ impl Undone {
     }
 }
 
-pub(super) fn set_folder(room: &Room, path: &Path, meta: &super::tree::Meta) -> io::Result<()> {
+fn set_folder(room: &Room, path: &Path, meta: &super::tree::Meta) -> io::Result<()> {
     super::may_stop()?;
     match room.project.set_meta(path, meta) {
         Err(why) if is_unreachable(&why) => Ok(()),
@@ -155,7 +190,7 @@ fn set_apart(room: &Room, journal: &Journal, path: &Path, name: &OsStr) -> io::R
     if node(&to, name)?.is_some() {
         return remove(&dir, old);
     }
-    if node(&*dir, old)?.is_none() {
+    if node(&dir, old)?.is_none() {
         return Ok(());
     }
     if !journal.copy_holds {
@@ -222,11 +257,12 @@ pub(super) fn finished(place: &Path, project: &Path) -> io::Result<Vec<PathBuf>>
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-pub(super) fn append(room: &Room, name: &str) -> io::Result<File> {
+fn append(room: &Room, name: &str) -> io::Result<File> {
+    super::may_stop()?;
     File::options().create(true).append(true).open(room.path.join(name))
 }
 
 /// The exclusive right to change projects, as an error that says what for.
-pub(super) fn lock_changes(place: &Path) -> Result<File, LayerError> {
+pub(super) fn lock_changes(place: &Path) -> Result<Lock, LayerError> {
     room::lock_changes(place).map_err(|why| LayerError::Io { what: "lock", path: place.to_owned(), why })
 }

@@ -41,9 +41,14 @@ fn copy(from: (&OwnedFd, &OsStr), to: (&OwnedFd, &OsStr)) -> io::Result<()> {
         What::Folder => {
             rustix::fs::mkdirat(to.0, to.1, Mode::RWXU)?;
             let (inner, copied) = (enter(from)?, enter(to)?);
-            open_up(&inner)?;
+            if old.mode & 0o500 != 0o500 {
+                open_up(&inner)?;
+            }
             for name in list(&inner)? {
                 copy((&inner, &name), (&copied, &name))?;
+            }
+            if old.mode & 0o500 != 0o500 {
+                rustix::fs::chmod(by_fd(&inner), Mode::from_raw_mode(old.mode))?;
             }
         }
         What::Other if old.fifo => {

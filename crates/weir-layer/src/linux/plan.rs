@@ -52,7 +52,9 @@ impl Plan {
                 plan.decide(found, judge)?;
             }
         }
-        plan.journal.folders = plan.folders(&scan.folders);
+        if !plan.applied.done.is_empty() {
+            plan.journal.folders = plan.folders(&scan.folders);
+        }
         Ok(plan)
     }
 
@@ -133,7 +135,7 @@ pub(super) fn sync(upper: &Tree, changes: &[Change]) -> io::Result<()> {
     }
     for change in files() {
         let (dir, name) = upper.at(&change.path)?;
-        open_file(&*dir, name)?.sync_all()?;
+        open_file(&dir, name)?.sync_all()?;
     }
     Ok(())
 }

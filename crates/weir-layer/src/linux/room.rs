@@ -33,7 +33,18 @@ pub(super) struct Room {
     pub(super) project: Tree,
     pub(super) upper: Tree,
     pub(super) boot: String,
-    _lock: File,
+    _lock: Lock,
+}
+
+/// A lock on a file. It ends with this, even if a process that is being started has a copy of the descriptor.
+#[derive(Debug)]
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // It ends with the descriptor otherwise.
+        drop(self.0.unlock());
+    }
 }
 
 impl Room {
@@ -139,12 +150,12 @@ pub(super) fn rooms(place: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The exclusive right to change projects.
-pub(super) fn lock_changes(place: &Path) -> io::Result<File> {
+pub(super) fn lock_changes(place: &Path) -> io::Result<Lock> {
     lock(place, CHANGING)
 }
 
 /// Both locks of a place, unless somebody has the first: the right to change projects, and that no layer is created.
-pub(super) fn try_lock_place(place: &Path) -> io::Result<Option<(File, File)>> {
+pub(super) fn try_lock_place(place: &Path) -> io::Result<Option<(Lock, Lock)>> {
     match try_lock(place, CHANGING)? {
         Some(changing) => Ok(Some((changing, lock(place, CREATING)?))),
         None => Ok(None),
@@ -176,16 +187,16 @@ fn lock_file(folder: &Path, name: &str) -> io::Result<File> {
     File::options().create(true).truncate(false).write(true).mode(0o600).open(folder.join(name))
 }
 
-fn lock(folder: &Path, name: &str) -> io::Result<File> {
+fn lock(folder: &Path, name: &str) -> io::Result<Lock> {
     let file = lock_file(folder, name)?;
     file.lock()?;
-    Ok(file)
+    Ok(Lock(file))
 }
 
-fn try_lock(folder: &Path, name: &str) -> io::Result<Option<File>> {
+fn try_lock(folder: &Path, name: &str) -> io::Result<Option<Lock>> {
     let file = lock_file(folder, name)?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
+        Ok(()) => Ok(Some(Lock(file))),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(why)) => Err(why),
     }

@@ -7,7 +7,6 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
-use std::rc::Rc;
 
 use rustix::fs::Mode;
 use rustix::io::Errno;
@@ -44,7 +43,7 @@ impl Names {
         let mut folders = vec![PathBuf::new()];
         while let Some(folder) = folders.pop() {
             // What cannot be read here, the run cannot read either.
-            let Ok(entries) = project.folder(&folder).and_then(|fd| super::tree::list_kinds(&*fd)) else { continue };
+            let Ok(entries) = project.folder(&folder).and_then(|fd| super::tree::list_kinds(&fd)) else { continue };
             for (name, is_folder) in entries {
                 let path = folder.join(name);
                 known.insert(state.hash_one(&path));
@@ -103,7 +102,7 @@ pub(super) fn scan(layer: &super::Layer) -> Result<Scan, LayerError> {
     };
     let meta = layer.room.upper.meta(&root).map_err(|why| failed(&root, why))?;
     open_up(layer.room.upper.fd()).map_err(|why| failed(&root, why))?;
-    walk.pending.push(Pending { path: root, meta, merged: true });
+    walk.pending.push(Pending { path: root, meta, merged: true, hidden: false });
     while let Some(next) = walk.pending.pop() {
         let path = next.path.clone();
         walk.folder(next).map_err(|why| failed(&path, why))?;
@@ -118,7 +117,7 @@ impl Scan {
     pub(super) fn close(&self, upper: &Tree) -> io::Result<()> {
         for folder in self.folders.iter().rev().filter(|folder| folder.new.mode & 0o700 != 0o700) {
             let fd = upper.folder(&folder.path)?;
-            rustix::fs::chmod(by_fd(&*fd), Mode::from_raw_mode(folder.new.mode))?;
+            rustix::fs::chmod(by_fd(&fd), Mode::from_raw_mode(folder.new.mode))?;
         }
         Ok(())
     }
@@ -129,6 +128,8 @@ struct Pending {
     meta: Meta,
     /// Whether the project has the folder too.
     merged: bool,
+    /// Whether a folder above hides all of the project's.
+    hidden: bool,
 }
 
 struct Walk<'a> {
@@ -143,19 +144,21 @@ struct Pair<'a> {
     name: &'a OsStr,
     upper: &'a OwnedFd,
     project: Option<&'a OwnedFd>,
+    hidden: bool,
     old: Option<Node>,
     new: Option<Node>,
 }
 
 impl Walk<'_> {
-    fn folder(&mut self, Pending { path, meta, merged }: Pending) -> io::Result<()> {
+    fn folder(&mut self, Pending { path, meta, merged, hidden }: Pending) -> io::Result<()> {
         let upper = self.layer.room.upper.folder(&path)?;
         let project = if merged { self.project_folder(&path)? } else { None };
-        let marked = is_marked(&by_fd(&*upper))?;
-        let opaque = marked && is_opaque(&by_fd(&*upper))?;
-        let mut names = list(&*upper)?;
+        let itself = by_fd(&upper).join(".");
+        let marked = is_marked(&itself)?;
+        let opaque = hidden || marked && is_opaque(&itself)?;
+        let mut names = list(&upper)?;
         if let (true, Some(project)) = (opaque, &project) {
-            names.extend(list(&**project)?);
+            names.extend(list(project)?);
             names.sort_unstable();
             names.dedup();
         }
@@ -167,16 +170,15 @@ impl Walk<'_> {
             None => None,
         };
         for name in &names {
-            let (new, old) =
-                (node(&*upper, name)?, project.as_ref().map(|fd| node(&**fd, name)).transpose()?.flatten());
+            let (new, old) = (node(&upper, name)?, project.as_ref().map(|fd| node(fd, name)).transpose()?.flatten());
             let path = path.join(name);
-            self.pair(Pair { path, name, upper: &upper, project: project.as_deref(), old, new })?;
+            self.pair(Pair { path, name, upper: &upper, project: project.as_ref(), hidden: opaque, old, new })?;
         }
         self.scan.folders.push(Folder { path, new: meta, old });
         Ok(())
     }
 
-    fn project_folder(&self, path: &Path) -> io::Result<Option<Rc<OwnedFd>>> {
+    fn project_folder(&self, path: &Path) -> io::Result<Option<OwnedFd>> {
         match self.layer.room.project.folder(path) {
             Err(error) if is_unreachable(&error) => Ok(None),
             result => result.map(Some),
@@ -185,7 +187,7 @@ impl Walk<'_> {
 
     fn is_touched(&self, folder: &Path) -> io::Result<bool> {
         let fd = self.layer.room.project.folder(folder)?;
-        Ok(node(&*fd, OsStr::new(""))?.is_none_or(|node| node.ctime >= self.layer.since.stamp))
+        Ok(node(&fd, OsStr::new(""))?.is_none_or(|node| node.ctime >= self.layer.since.stamp))
     }
 
     fn pair(&mut self, pair: Pair<'_>) -> io::Result<()> {
@@ -203,7 +205,7 @@ impl Walk<'_> {
         if new.what == What::Folder {
             let meta = Meta { mode: new.mode, mtime: Some(new.mtime), xattrs: Some(xattrs(&there)?) };
             open_up(enter((pair.upper, pair.name))?)?;
-            self.pending.push(Pending { path: pair.path.clone(), meta, merged });
+            self.pending.push(Pending { path: pair.path.clone(), meta, merged, hidden: pair.hidden });
         }
         let kind = match (&pair.old, &here) {
             (Some(old), Some(here)) => match difference(&pair, old, &new, (here, &there))? {
@@ -281,8 +283,8 @@ pub(super) fn look_into(tree: &Tree, path: &Path) -> io::Result<Inside> {
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
         let fd = tree.folder(&folder)?;
-        for name in list(&*fd)? {
-            let Some(found) = node(&*fd, &name)? else { continue };
+        for name in list(&fd)? {
+            let Some(found) = node(&fd, &name)? else { continue };
             inside.latest = inside.latest.max(found.ctime);
             match found.what {
                 What::Folder => folders.push(folder.join(name)),

@@ -7,7 +7,6 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 use rustix::fs::{Mode, RenameFlags};
 use rustix::io::Errno;
@@ -31,8 +30,8 @@ pub(super) enum Taken {
 pub(super) struct Place<'a> {
     step: &'a Step,
     name: &'a OsStr,
-    project: Rc<OwnedFd>,
-    upper: Rc<OwnedFd>,
+    project: OwnedFd,
+    upper: OwnedFd,
     spare: OwnedFd,
     /// The name of the old version in `spare`.
     number: OsString,
@@ -71,8 +70,8 @@ impl<'a> Place<'a> {
 
     /// What the project has, what the upper has, and whether the old version is in `spare`.
     fn look(&self) -> io::Result<(Option<Node>, Option<Node>, bool)> {
-        let there = node(&*self.upper, self.name)?.filter(|node| !node.whiteout);
-        Ok((node(&*self.project, self.name)?, there, node(&self.spare, &self.number)?.is_some()))
+        let there = node(&self.upper, self.name)?.filter(|node| !node.whiteout);
+        Ok((node(&self.project, self.name)?, there, node(&self.spare, &self.number)?.is_some()))
     }
 
     /// Puts the run's version into the project. `placed` is the copy that another process was about to put there, and
@@ -126,7 +125,7 @@ impl<'a> Place<'a> {
             }
         };
         rename(self.here(), self.there(), flags)?;
-        let came = node(&*self.upper, self.name)?.ok_or(io::ErrorKind::NotFound)?;
+        let came = node(&self.upper, self.name)?.ok_or(io::ErrorKind::NotFound)?;
         if came.ino == old.ino && (old.folder || came.mtime == old.mtime && came.size == old.size) {
             return Ok(Taken::Done(new));
         }
@@ -144,7 +143,7 @@ impl<'a> Place<'a> {
             placing(ino.unwrap_or_default())?;
             match self.place() {
                 Err(why) if is(&why, Errno::EXIST) => {
-                    remove(&self.project, &self.beside)?;
+                    self.tidy()?;
                     return Ok(Taken::Conflict(ConflictKind::Edited));
                 }
                 result => result?,
@@ -167,14 +166,14 @@ impl<'a> Place<'a> {
 
     /// Copies something to the name beside the target.
     fn prepare(&self, from: (&OwnedFd, &OsStr)) -> io::Result<u64> {
-        remove(&self.project, &self.beside)?;
+        self.tidy()?;
         copy_synced(from, self.beside())?;
-        Ok(node(&*self.project, &self.beside)?.ok_or(io::ErrorKind::NotFound)?.ino)
+        Ok(node(&self.project, &self.beside)?.ok_or(io::ErrorKind::NotFound)?.ino)
     }
 
     /// Moves the copy beside the target to its place. A file replaces a file in one step.
     fn place(&self) -> io::Result<()> {
-        if node(&*self.project, self.name)?.is_none() {
+        if node(&self.project, self.name)?.is_none() {
             return rename(self.beside(), self.here(), RenameFlags::NOREPLACE);
         }
         if self.step.old.is_none() {
@@ -188,7 +187,7 @@ impl<'a> Place<'a> {
             result => return result,
         }
         if rename(self.beside(), self.here(), RenameFlags::EXCHANGE).is_ok() {
-            return remove(&self.project, &self.beside);
+            return self.tidy();
         }
         remove(&self.project, self.name)?;
         rename(self.beside(), self.here(), RenameFlags::NOREPLACE)
@@ -196,7 +195,7 @@ impl<'a> Place<'a> {
 
     /// The upper gets the old version in place of the new one.
     fn finish_copy(&self, saved: bool) -> io::Result<()> {
-        remove(&self.project, &self.beside)?;
+        self.tidy()?;
         if saved || self.step.old.is_none() {
             remove(&self.upper, self.name)?;
         }
@@ -205,7 +204,7 @@ impl<'a> Place<'a> {
 
     /// Puts the project's version back. `new` is the inode that the run's version has in the project, if another one
     /// than in the upper. Says whether the project has its old version now.
-    pub(super) fn back(&self, new: Option<u64>) -> io::Result<bool> {
+    pub(super) fn back(&self, new: Option<u64>, placing: &mut dyn FnMut(u64) -> io::Result<()>) -> io::Result<bool> {
         let (here, there, saved) = self.look()?;
         let ino = here.as_ref().map(|node| node.ino);
         let is_ours = ino.is_some() && (ino == self.step.new || ino == new);
@@ -217,13 +216,13 @@ impl<'a> Place<'a> {
                 Some(_) if there.is_some() || ino != self.step.new => remove(&self.project, self.name)?,
                 Some(_) => rename(self.here(), self.there(), RenameFlags::NOREPLACE)?,
             }
-            remove(&self.project, &self.beside)?;
+            self.tidy()?;
             return Ok(true);
         };
         if saved {
             // A folder may have lost some of its content.
             if here.is_none() || is_ours || old.folder && ino == Some(old.ino) {
-                self.prepare(self.saved())?;
+                placing(self.prepare(self.saved())?)?;
                 self.place()?;
             }
         } else if ino == Some(old.ino) {
@@ -234,14 +233,24 @@ impl<'a> Place<'a> {
             let flags = if here.is_some() { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
             rename(self.there(), self.here(), flags)?;
         } else if there.is_some() {
-            self.prepare(self.there())?;
+            placing(self.prepare(self.there())?)?;
             self.place()?;
         } else {
             return Ok(false);
         }
-        remove(&self.project, &self.beside)?;
+        self.tidy()?;
         self.restore_mode(old)?;
         Ok(true)
+    }
+
+    /// The inode that the project has.
+    pub(super) fn ino(&self) -> io::Result<Option<u64>> {
+        Ok(node(&self.project, self.name)?.map(|node| node.ino))
+    }
+
+    /// Removes what another process may have left beside the target.
+    pub(super) fn tidy(&self) -> io::Result<()> {
+        remove(&self.project, &self.beside)
     }
 
     /// A folder can be moved only by who may write to it, and out of one only by who may write to that.
@@ -249,7 +258,7 @@ impl<'a> Place<'a> {
         if here.is_some_and(|here| here.what == crate::What::Folder) {
             open_up(enter(self.here())?)?;
         }
-        open_up(&*self.project)
+        open_up(&self.project)
     }
 
     fn restore_mode(&self, old: &Was) -> io::Result<()> {

@@ -1,4 +1,14 @@
-//! Tests with real overlays.
+//! Tests with real overlays, which `unshare` and `mount` make. Where those cannot, the tests fail.
+
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+mod conflicts;
+mod damage;
+mod held;
+mod killed;
+mod random;
+mod rig;
+mod same;
 
 use std::cell::Cell;
 use std::io;
@@ -18,4 +28,11 @@ pub(super) fn may_stop() -> io::Result<()> {
         }
         None => Ok(()),
     })
+}
+
+/// Does something as a process that is killed before its change with this number. Says whether it was.
+fn kill_after<T>(changes: u64, act: impl FnOnce() -> T) -> (T, bool) {
+    LEFT.set(Some(changes));
+    let result = act();
+    (result, LEFT.take() == Some(0))
 }

@@ -1,13 +1,11 @@
 //! Folders by descriptor, and what is in them. Invariant: no symbolic link is followed, and no path leads out.
 
-use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags, Timespec, Timestamps, XattrFlags,
@@ -50,42 +48,34 @@ pub(super) struct Meta {
 #[derive(Debug)]
 pub(super) struct Tree {
     root: OwnedFd,
-    last: RefCell<Option<(PathBuf, Rc<OwnedFd>)>>,
 }
 
 impl Tree {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(Self { root: rustix::fs::open(path, flags, Mode::empty())?, last: RefCell::new(None) })
+        Ok(Self { root: rustix::fs::open(path, flags, Mode::empty())? })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.root.as_fd()
     }
 
-    /// Opens a folder, for use as a starting point only. Consecutive calls for the same folder share a descriptor.
-    pub(super) fn folder(&self, path: &Path) -> io::Result<Rc<OwnedFd>> {
-        if let Some((last, fd)) = &*self.last.borrow()
-            && last == path
-        {
-            return Ok(Rc::clone(fd));
-        }
+    /// Opens a folder, for use as a starting point only.
+    pub(super) fn folder(&self, path: &Path) -> io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
         let name = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        let fd = loop {
+        loop {
             match rustix::fs::openat2(&self.root, name, flags, Mode::empty(), resolve) {
-                // A rename elsewhere was in the way of the check for `..`.
+                // A rename elsewhere was in the way of the check.
                 Err(Errno::AGAIN) => {}
-                result => break Rc::new(result?),
+                result => return Ok(result?),
             }
-        };
-        *self.last.borrow_mut() = Some((path.to_owned(), Rc::clone(&fd)));
-        Ok(fd)
+        }
     }
 
     /// The folder of a path, and its last name.
-    pub(super) fn at<'a>(&self, path: &'a Path) -> io::Result<(Rc<OwnedFd>, &'a OsStr)> {
+    pub(super) fn at<'a>(&self, path: &'a Path) -> io::Result<(OwnedFd, &'a OsStr)> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         Ok((self.folder(path.parent().unwrap_or(Path::new("")))?, name))
     }
@@ -93,7 +83,7 @@ impl Tree {
     /// What a path stands for; nothing if a folder on the way is missing or is not one.
     pub(super) fn node(&self, path: &Path) -> io::Result<Option<Node>> {
         match self.at(path) {
-            Ok((dir, name)) => node(&*dir, name),
+            Ok((dir, name)) => node(&dir, name),
             Err(error) if is_unreachable(&error) => Ok(None),
             Err(error) => Err(error),
         }
@@ -101,15 +91,15 @@ impl Tree {
 
     pub(super) fn meta(&self, path: &Path) -> io::Result<Meta> {
         let fd = self.folder(path)?;
-        let node = node(&*fd, OsStr::new(""))?.ok_or(io::ErrorKind::NotFound)?;
-        Ok(Meta { mode: node.mode, mtime: Some(node.mtime), xattrs: Some(xattrs(&by_fd(&*fd))?) })
+        let node = node(&fd, OsStr::new(""))?.ok_or(io::ErrorKind::NotFound)?;
+        Ok(Meta { mode: node.mode, mtime: Some(node.mtime), xattrs: Some(xattrs(&by_fd(&fd).join("."))?) })
     }
 
     pub(super) fn set_meta(&self, path: &Path, meta: &Meta) -> io::Result<()> {
         let fd = self.folder(path)?;
-        let path = by_fd(&*fd);
+        let path = by_fd(&fd);
         if let Some(wanted) = &meta.xattrs {
-            set_xattrs(&path, wanted)?;
+            set_xattrs(&path.join("."), wanted)?;
         }
         rustix::fs::chmod(&path, Mode::from_raw_mode(meta.mode))?;
         meta.mtime.map_or(Ok(()), |mtime| set_mtime(CWD, path.as_os_str(), mtime, AtFlags::empty()))
@@ -230,7 +220,7 @@ const MARKS: &[u8] = b"user.overlay.";
 
 fn xattr_names(path: &Path) -> io::Result<Vec<Vec<u8>>> {
     let mut buffer = Vec::new();
-    let read = match rustix::fs::llistxattr(path, &mut [0_u8; 0]) {
+    let read = match rustix::fs::llistxattr_query(path) {
         Ok(0) | Err(Errno::OPNOTSUPP) => return Ok(Vec::new()),
         Ok(size) => {
             buffer.resize(size, 0);
@@ -248,7 +238,7 @@ pub(super) fn xattrs(path: &Path) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
         if name.starts_with(MARKS) || name == b"security.selinux" || name.starts_with(b"trusted.") {
             continue;
         }
-        let size = rustix::fs::lgetxattr(path, &name[..], &mut [0_u8; 0])?;
+        let size = rustix::fs::lgetxattr_query(path, &name[..])?;
         let mut value = vec![0; size];
         let read = rustix::fs::lgetxattr(path, &name[..], &mut value[..])?;
         value.truncate(read);

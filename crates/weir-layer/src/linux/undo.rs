@@ -1,15 +1,13 @@
 //! Takes an applied layer back, and finishes what a process left behind.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
-use super::apply::{self, Finish, Progress, append, back, finished, forward};
-use super::journal::{self, FINISHED, JOURNAL, Journal, Step, UNDOING, UNDONE, damaged};
+use super::apply::{self, Finish, back, finished, folders_back, forward};
+use super::journal::{self, FINISHED, JOURNAL, Journal, UNDOING, UNDONE, damaged};
 use super::room::{Room, boot_id, clear, clear_rest, rooms, try_lock_place};
-use super::scan::look_into;
-use super::steps::{Place, Taken};
 use super::tree::{Time, node, write_synced};
-use crate::{Finished, LayerError, Recovered, RecoveredHow, Undone, What};
+use crate::{Finished, LayerError, Recovered, RecoveredHow, Undone};
 
 /// Takes back what was last applied to a project, except for what has changed since.
 pub fn undo(place: &Path, project: &Path) -> Result<Undone, LayerError> {
@@ -32,12 +30,9 @@ fn take_back(room: Room) -> Result<Undone, LayerError> {
         Some(folders) => folders,
         None => begin(&room, &journal, finish.at).map_err(failed)?,
     };
-    let mut undone = steps_back(&room, &journal, finish.at).map_err(failed)?;
-    for number in folders.into_iter().rev() {
-        if let Some((folder, Some(old))) = journal.folders.get(number).map(|folder| (folder, &folder.old)) {
-            apply::set_folder(&room, &folder.path.0, old).map_err(failed)?;
-        }
-    }
+    let mut undone = back(&room, &journal, Some(finish.at)).map_err(failed)?;
+    let folders = folders.iter().filter_map(|number| journal.folders.get(*number));
+    folders_back(&room, folders).map_err(failed)?;
     undone.done.sort_unstable();
     let path = room.path.clone();
     room.remove().map_err(|why| LayerError::Io { what: "remove the layer", path, why })?;
@@ -47,52 +42,13 @@ fn take_back(room: Room) -> Result<Undone, LayerError> {
 /// Records which folders have not been touched since, before this touches them.
 fn begin(room: &Room, journal: &Journal, since: Time) -> io::Result<Vec<usize>> {
     let is_same = |path: &Path| {
-        let found = room.project.folder(path).and_then(|fd| node(&*fd, "".as_ref()));
+        let found = room.project.folder(path).and_then(|fd| node(&fd, "".as_ref()));
         found.is_ok_and(|folder| folder.is_some_and(|folder| folder.ctime < since))
     };
     let folders = journal.folders.iter().enumerate().filter(|(_, folder)| is_same(&folder.path.0));
     let folders: Vec<usize> = folders.map(|(number, _)| number).collect();
     write_synced(&room.dir, UNDOING, &serde_json::to_vec(&folders)?)?;
     Ok(folders)
-}
-
-fn steps_back(room: &Room, journal: &Journal, since: Time) -> io::Result<Undone> {
-    let progress = Progress::read(room)?;
-    let before = journal::read_lines(&room.dir, UNDONE)?;
-    let mut log = append(room, UNDONE)?;
-    let mut undone = Undone::default();
-    for (number, step) in journal.steps.iter().enumerate().rev() {
-        if matches!(progress.taken.get(&number), Some(Taken::Conflict(_))) {
-            continue;
-        }
-        let new = progress.ino(number);
-        let done = if before.contains(&number.to_string()) {
-            true
-        } else {
-            match Place::find(room, number, step)? {
-                Some(place) if is_unchanged(room, step, new, since)? => place.back(new)?,
-                _ => false,
-            }
-        };
-        if done {
-            writeln!(log, "{number}")?;
-        }
-        undone.note(step.path.0.clone(), done);
-    }
-    Ok(undone)
-}
-
-/// Whether the project still has what was applied, or again what it had before.
-fn is_unchanged(room: &Room, step: &Step, new: Option<u64>, since: Time) -> io::Result<bool> {
-    let Some(here) = room.project.node(&step.path.0)? else { return Ok(step.old.is_none() || step.new.is_none()) };
-    if step.old.as_ref().is_some_and(|old| old.ino == here.ino) {
-        return Ok(true);
-    }
-    let same = new == Some(here.ino) && here.ctime < since;
-    if !same || here.what != What::Folder {
-        return Ok(same);
-    }
-    Ok(look_into(&room.project, &step.path.0)?.latest < since)
 }
 
 /// Finishes every layer below `place` that a process left behind.
@@ -148,7 +104,8 @@ fn finish_room(room: Room) -> Result<RecoveredHow, LayerError> {
         room.remove().map_err(failed)?;
         return Ok(RecoveredHow::Discarded);
     };
-    if room.boot == boot_id().map_err(failed)? {
+    // What has begun to go back goes back.
+    if room.boot == boot_id().map_err(failed)? && !path.join(UNDONE).exists() {
         match forward(&room, &journal) {
             Ok(late) => {
                 let holds = journal.holds.iter().map(|hold| (&hold.path.0, hold.name.0.clone(), hold.why.clone()));
@@ -164,7 +121,8 @@ fn finish_room(room: Room) -> Result<RecoveredHow, LayerError> {
             Err(_) => {}
         }
     }
-    let undone = back(&room, &journal).map_err(failed)?;
+    let undone = back(&room, &journal, None).map_err(failed)?;
+    folders_back(&room, journal.folders.iter()).map_err(failed)?;
     room.remove().map_err(failed)?;
     Ok(RecoveredHow::RolledBack(undone))
 }
