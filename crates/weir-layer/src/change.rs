@@ -63,6 +63,9 @@ pub enum What {
     Other,
 }
 
+/// The content of a file in the project, and what the run made of it.
+pub type Versions = (Option<Vec<u8>>, Option<Vec<u8>>);
+
 /// What to do with a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {

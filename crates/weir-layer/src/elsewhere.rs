@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io;
 use std::path::Path;
 
-use crate::{Applied, Change, LayerError, Recovered, Undone, Verdict, WhyNot};
+use crate::{Applied, Change, LayerError, Recovered, Undone, Verdict, Versions, WhyNot};
 
 /// What one run wrote: there is none.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Layer {
         match self.0 {}
     }
 
-    pub fn versions(&self, _: &Change, _: u64) -> io::Result<(Option<Vec<u8>>, Option<Vec<u8>>)> {
+    pub fn versions(&self, _: &Change, _: u64) -> io::Result<Versions> {
         match self.0 {}
     }
 

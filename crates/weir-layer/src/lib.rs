@@ -21,7 +21,7 @@ mod linux;
 
 pub use change::{
     Applied, Change, ChangeKind, Conflict, ConflictKind, Finished, Held, LayerError, Recovered, RecoveredHow, Refused,
-    UndoId, Undone, Verdict, What, WhyNot,
+    UndoId, Undone, Verdict, Versions, What, WhyNot,
 };
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{Layer, check, recover, undo};

@@ -18,7 +18,7 @@ use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::{Applied, Change, Conflict, LayerError, UndoId, Verdict, What};
+use crate::{Applied, Change, Conflict, LayerError, UndoId, Verdict, Versions, What};
 
 pub use check::check;
 pub use undo::{recover, undo};
@@ -62,7 +62,7 @@ impl Layer {
     }
 
     /// The project's and the run's content of a changed file, unless it is longer than `limit` or no file.
-    pub fn versions(&self, change: &Change, limit: u64) -> io::Result<(Option<Vec<u8>>, Option<Vec<u8>>)> {
+    pub fn versions(&self, change: &Change, limit: u64) -> io::Result<Versions> {
         let read = |tree: &tree::Tree| -> io::Result<Option<Vec<u8>>> {
             let is_short = |node: &tree::Node| node.what == What::File && node.size <= limit;
             if tree.node(&change.path)?.filter(is_short).is_none() {

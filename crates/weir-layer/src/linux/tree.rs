@@ -296,10 +296,10 @@ pub(super) fn write_synced(dir: &OwnedFd, name: &str, content: &[u8]) -> io::Res
 
 /// A path as JSON can have it: one character per byte.
 pub(super) mod bytes {
-    use super::{OsStrExt, OsString, OsStringExt, PathBuf};
+    use super::{OsStrExt, OsString, OsStringExt, Path, PathBuf};
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(crate) fn serialize<S: Serializer>(path: &PathBuf, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
         let text: String = path.as_os_str().as_bytes().iter().map(|byte| char::from(*byte)).collect();
         to.serialize_str(&text)
     }

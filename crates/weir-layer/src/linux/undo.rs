@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::apply::{self, Finish, back, finished, folders_back, forward};
+use super::apply::{self, Finish, Late, back, finished, folders_back, forward};
 use super::journal::{self, FINISHED, JOURNAL, Journal, UNDOING, UNDONE, damaged};
 use super::room::{Room, boot_id, clear, clear_rest, rooms, try_lock_place};
 use super::tree::{Time, node, write_synced};
@@ -106,23 +106,26 @@ fn finish_room(room: Room) -> Result<RecoveredHow, LayerError> {
     };
     // What has begun to go back goes back.
     if room.boot == boot_id().map_err(failed)? && !path.join(UNDONE).exists() {
-        match forward(&room, &journal) {
-            Ok(late) => {
-                let holds = journal.holds.iter().map(|hold| (&hold.path.0, hold.name.0.clone(), hold.why.clone()));
-                let to = |name| journal.held_to.0.join(name);
-                let mut apart: Vec<_> = holds.map(|(path, name, why)| (path.clone(), to(name), why)).collect();
-                let steps = journal.steps.iter().map(|step| step.path.0.clone());
-                let done = steps.filter(|path| !late.iter().any(|late| late.path == *path)).collect();
-                apart.extend(late.into_iter().filter_map(|late| Some((late.path, late.to?, late.kind.to_string()))));
-                let undo = apply::finish(room, &journal)?;
-                return Ok(RecoveredHow::Finished(Finished { done, apart, undo }));
-            }
-            // Better nothing than half of it.
-            Err(_) => {}
+        // If that fails, better nothing than half of it.
+        if let Ok(late) = forward(&room, &journal) {
+            let finished = summary(&journal, late);
+            let undo = apply::finish(room, &journal)?;
+            return Ok(RecoveredHow::Finished(Finished { undo, ..finished }));
         }
     }
     let undone = back(&room, &journal, None).map_err(failed)?;
     folders_back(&room, journal.folders.iter()).map_err(failed)?;
     room.remove().map_err(failed)?;
     Ok(RecoveredHow::RolledBack(undone))
+}
+
+fn summary(journal: &Journal, late: Vec<Late>) -> Finished {
+    let steps = journal.steps.iter().map(|step| &step.path.0);
+    let done = steps.filter(|path| !late.iter().any(|late| late.path == **path)).cloned().collect();
+    let holds = journal.holds.iter().map(|hold| {
+        let to = journal.held_to.0.join(&hold.name.0);
+        (hold.path.0.clone(), to, hold.why.clone())
+    });
+    let late = late.into_iter().filter_map(|late| Some((late.path, late.to?, late.kind.to_string())));
+    Finished { done, apart: holds.chain(late).collect(), undo: false }
 }

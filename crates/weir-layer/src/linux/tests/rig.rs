@@ -17,10 +17,14 @@ pub(super) type Tree = BTreeMap<PathBuf, String>;
 const READER: &str = "linux::tests::rig::writes_down_what_a_run_sees";
 
 pub(super) struct Rig {
-    _folders: (TempDir, TempDir),
+    folders: (TempDir, TempDir),
     pub(super) project: PathBuf,
     pub(super) place: PathBuf,
     pub(super) held: PathBuf,
+}
+
+fn memory() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").expect("this test needs /dev/shm, with extended attributes (Linux 6.6)")
 }
 
 /// Accepts everything.
@@ -35,20 +39,29 @@ impl Rig {
         Self::with((tempfile::tempdir_in(folder.path()).unwrap(), folder), script)
     }
 
-    /// The same, on another mount.
+    /// The same in memory, where syncing costs nothing.
+    pub(super) fn in_memory(script: &str) -> Self {
+        let folder = memory();
+        Self::with((tempfile::tempdir_in(folder.path()).unwrap(), folder), script)
+    }
+
+    /// A project on another mount than the layers.
     pub(super) fn across(script: &str) -> Self {
-        let here = tempfile::tempdir_in("/dev/shm").expect("this test needs a second file system at /dev/shm");
-        let rig = Self::with((here, tempfile::tempdir().unwrap()), script);
-        let device = |path: &Path| path.metadata().unwrap().dev();
-        assert_ne!(device(&rig.project), device(rig._folders.1.path()), "this test needs a second file system");
+        let rig = Self::with((tempfile::tempdir().unwrap(), memory()), script);
+        assert!(rig.is_across(), "this test needs two file systems");
         rig
+    }
+
+    pub(super) fn is_across(&self) -> bool {
+        let device = |folder: &TempDir| folder.path().metadata().unwrap().dev();
+        device(&self.folders.0) != device(&self.folders.1)
     }
 
     fn with(folders: (TempDir, TempDir), script: &str) -> Self {
         let project = folders.0.path().join("pro:ject, new");
         let (place, held) = (folders.1.path().join("layers"), folders.1.path().join("held"));
         std::fs::create_dir(&project).unwrap();
-        let rig = Self { _folders: folders, project, place, held };
+        let rig = Self { folders, project, place, held };
         rig.user(script);
         rig
     }
@@ -106,7 +119,7 @@ impl Rig {
 
     /// How the names of everything that was set apart end, sorted.
     pub(super) fn held_names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.held).map(|entries| entries.collect()).unwrap_or_else(|_| Vec::new());
+        let entries = std::fs::read_dir(&self.held).map_or_else(|_| Vec::new(), Iterator::collect);
         let names = entries.into_iter().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
         let mut names: Vec<String> = names.map(|name| name.rsplit('-').next().unwrap().to_owned()).collect();
         names.sort();
