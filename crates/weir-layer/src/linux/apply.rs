@@ -1,6 +1,6 @@
 //! Carries out a journal: forward, or back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use super::journal::{self, FINISHED, FolderStep, Header, Journal, PROGRESS, Step
 use super::room::{self, Lock, Room, clear, open_folder, rooms};
 use super::scan::look_into;
 use super::steps::{Place, Taken};
-use super::tree::{Time, is, is_unreachable, node, rename, write_synced};
+use super::tree::{Node, Time, is, is_unreachable, node, open_up, rename, write_synced};
 use crate::{ConflictKind, LayerError, Refused, Undone, What};
 
 /// How far an apply has come.
@@ -108,8 +108,24 @@ pub(super) fn forward(room: &Room, journal: &Journal) -> io::Result<Vec<Late>> {
     Ok(late)
 }
 
+/// Until when things must not have been touched, and the folders that were not, though their modes may have changed.
+pub(super) type Since<'a> = (Time, HashSet<&'a Path>);
+
+/// Opens the folders of a journal that are still the same, and says which those are.
+pub(super) fn open_folders(room: &Room, journal: &Journal, is_same: impl Fn(usize, &Node) -> bool) -> Vec<usize> {
+    let folders = journal.folders.iter().enumerate().filter(|(number, folder)| {
+        let Ok(fd) = room.project.folder(&folder.path.0) else { return false };
+        let same = node(&fd, OsStr::new("")).ok().flatten().is_some_and(|node| is_same(*number, &node));
+        same && open_up(&fd).is_ok()
+    });
+    folders.map(|(number, _)| number).collect()
+}
+
 /// Puts back everything that was taken, as far as nobody has changed it since; `None` for since the last step.
-pub(super) fn back(room: &Room, journal: &Journal, since: Option<Time>) -> io::Result<Undone> {
+pub(super) fn back(room: &Room, journal: &Journal, since: Option<&Since<'_>>) -> io::Result<Undone> {
+    if since.is_none() {
+        open_folders(room, journal, |_, _| true);
+    }
     let (progress, before) = (Progress::read(room, PROGRESS)?, Progress::read(room, UNDONE)?);
     let mut log = append(room, UNDONE)?;
     let mut undone = Undone::default();
@@ -141,16 +157,16 @@ pub(super) fn back(room: &Room, journal: &Journal, since: Option<Time>) -> io::R
 }
 
 /// Whether the project still has what was applied, or again what it had before.
-fn is_unchanged(room: &Room, step: &Step, new: Option<u64>, since: Time) -> io::Result<bool> {
+fn is_unchanged(room: &Room, step: &Step, new: Option<u64>, (since, same): &Since<'_>) -> io::Result<bool> {
     let Some(here) = room.project.node(&step.path.0)? else { return Ok(step.old.is_none() || step.new.is_none()) };
     if step.old.as_ref().is_some_and(|old| old.ino == here.ino) {
         return Ok(true);
     }
-    let same = new == Some(here.ino) && here.ctime < since;
-    if !same || here.what != What::Folder {
-        return Ok(same);
+    let ours = new == Some(here.ino) && (here.ctime < *since || same.contains(step.path.0.as_path()));
+    if !ours || here.what != What::Folder {
+        return Ok(ours);
     }
-    Ok(look_into(&room.project, &step.path.0)?.latest < since)
+    Ok(look_into(&room.project, &step.path.0, same).is_ok_and(|inside| inside.latest < *since))
 }
 
 /// Puts back the attributes of folders.
@@ -158,8 +174,8 @@ pub(super) fn folders_back<'a>(
     room: &Room,
     folders: impl DoubleEndedIterator<Item = &'a FolderStep>,
 ) -> io::Result<()> {
-    let mut old = folders.rev().filter_map(|folder| Some((&folder.path.0, folder.old.as_ref()?)));
-    old.try_for_each(|(path, old)| set_folder(room, path, old))
+    // A new folder that stays keeps its attributes.
+    folders.rev().try_for_each(|folder| set_folder(room, &folder.path.0, folder.old.as_ref().unwrap_or(&folder.new)))
 }
 
 impl Undone {

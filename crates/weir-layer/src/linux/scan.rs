@@ -245,7 +245,7 @@ impl Walk<'_> {
         };
         let goes = change.was == Some(What::Folder) && new.as_ref().is_none_or(|new| new.what != What::Folder);
         if goes && change.conflict.is_none() {
-            match look_into(&self.layer.room.project, &pair.path) {
+            match look_into(&self.layer.room.project, &pair.path, &HashSet::new()) {
                 Ok(inside) => {
                     replaced = inside.size;
                     change.conflict = (inside.latest >= stamp).then_some(ConflictKind::Edited);
@@ -277,17 +277,20 @@ pub(super) struct Inside {
     pub(super) size: u64,
 }
 
-/// Looks at everything in a folder.
-pub(super) fn look_into(tree: &Tree, path: &Path) -> io::Result<Inside> {
+/// Looks at everything in a folder. The time of some folders does not count.
+pub(super) fn look_into(tree: &Tree, path: &Path, same: &HashSet<&Path>) -> io::Result<Inside> {
     let mut inside = Inside { latest: (i64::MIN, 0), size: 0 };
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
         let fd = tree.folder(&folder)?;
         for name in list(&fd)? {
             let Some(found) = node(&fd, &name)? else { continue };
-            inside.latest = inside.latest.max(found.ctime);
+            let path = folder.join(name);
+            if !same.contains(path.as_path()) {
+                inside.latest = inside.latest.max(found.ctime);
+            }
             match found.what {
-                What::Folder => folders.push(folder.join(name)),
+                What::Folder => folders.push(path),
                 _ => inside.size += found.size,
             }
         }

@@ -176,17 +176,7 @@ pub(super) fn by_fd(fd: impl AsFd) -> PathBuf {
 /// Opens a regular file for reading. One that its owner may not read becomes readable for a moment.
 pub(super) fn open_file(dir: impl AsFd, name: &OsStr) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    match rustix::fs::openat(&dir, name, flags, Mode::empty()) {
-        Err(Errno::ACCESS) => {
-            let fd = rustix::fs::openat(&dir, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-            let mode = node(&fd, OsStr::new(""))?.ok_or(io::ErrorKind::NotFound)?.mode;
-            rustix::fs::chmod(by_fd(&fd), Mode::from_raw_mode(mode | 0o400))?;
-            let file = rustix::fs::openat(&dir, name, flags, Mode::empty());
-            rustix::fs::chmod(by_fd(&fd), Mode::from_raw_mode(mode))?;
-            Ok(file?.into())
-        }
-        result => Ok(result?.into()),
-    }
+    Ok(with_rights(&by_fd(&dir).join(name), || rustix::fs::openat(&dir, name, flags, Mode::empty()))?.into())
 }
 
 /// Gives the owner all rights to a folder, if that is not so yet.
@@ -238,9 +228,9 @@ pub(super) fn xattrs(path: &Path) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
         if name.starts_with(MARKS) || name == b"security.selinux" || name.starts_with(b"trusted.") {
             continue;
         }
-        let size = rustix::fs::lgetxattr_query(path, &name[..])?;
+        let size = with_rights(path, || rustix::fs::lgetxattr_query(path, &name[..]))?;
         let mut value = vec![0; size];
-        let read = rustix::fs::lgetxattr(path, &name[..], &mut value[..])?;
+        let read = with_rights(path, || rustix::fs::lgetxattr(path, &name[..], &mut value[..]))?;
         value.truncate(read);
         found.push((name, value));
     }
@@ -259,6 +249,21 @@ pub(super) fn set_xattrs(path: &Path, wanted: &[(Vec<u8>, Vec<u8>)]) -> io::Resu
     Ok(())
 }
 
+/// Does something that needs the rights of the owner to a file, which gets them for a moment if it has to.
+fn with_rights<T>(path: &Path, mut act: impl FnMut() -> Result<T, Errno>) -> io::Result<T> {
+    match act() {
+        Err(Errno::ACCESS) => {
+            let fd = rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+            let mode = node(&fd, OsStr::new(""))?.ok_or(io::ErrorKind::NotFound)?.mode;
+            rustix::fs::chmod(by_fd(&fd), Mode::from_raw_mode(mode | 0o600))?;
+            let result = act();
+            rustix::fs::chmod(by_fd(&fd), Mode::from_raw_mode(mode))?;
+            Ok(result?)
+        }
+        result => Ok(result?),
+    }
+}
+
 /// Whether what a path names has marks of the overlay.
 pub(super) fn is_marked(path: &Path) -> io::Result<bool> {
     Ok(xattr_names(path)?.iter().any(|name| name.starts_with(MARKS)))
@@ -266,7 +271,7 @@ pub(super) fn is_marked(path: &Path) -> io::Result<bool> {
 
 pub(super) fn remove_marks(path: &Path) -> io::Result<()> {
     for name in xattr_names(path)?.iter().filter(|name| name.starts_with(MARKS)) {
-        rustix::fs::lremovexattr(path, &name[..])?;
+        with_rights(path, || rustix::fs::lremovexattr(path, &name[..]))?;
     }
     Ok(())
 }

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::Path;
 
-use super::apply::{self, Finish, Late, back, finished, folders_back, forward};
-use super::journal::{self, FINISHED, JOURNAL, Journal, UNDOING, UNDONE, damaged};
+use super::apply::{self, Finish, Late, back, finished, folders_back, forward, open_folders};
+use super::journal::{self, FINISHED, FolderStep, JOURNAL, Journal, UNDOING, UNDONE, damaged};
 use super::room::{Room, boot_id, clear, clear_rest, rooms, try_lock_place};
-use super::tree::{Time, node, write_synced};
+use super::tree::write_synced;
 use crate::{Finished, LayerError, Recovered, RecoveredHow, Undone};
 
 /// Takes back what was last applied to a project, except for what has changed since.
@@ -26,29 +26,23 @@ fn take_back(room: Room) -> Result<Undone, LayerError> {
     let finish = journal::read::<Finish>(&room.dir, FINISHED, &room.path)?;
     let finish = finish.ok_or_else(|| damaged(&room.path, FINISHED, "there is none"))?;
     let failed = |why| LayerError::Io { what: "undo in", path: room.project_path.clone(), why };
-    let folders = match journal::read::<Vec<usize>>(&room.dir, UNDOING, &room.path)? {
-        Some(folders) => folders,
-        None => begin(&room, &journal, finish.at).map_err(failed)?,
-    };
-    let mut undone = back(&room, &journal, Some(finish.at)).map_err(failed)?;
-    let folders = folders.iter().filter_map(|number| journal.folders.get(*number));
-    folders_back(&room, folders).map_err(failed)?;
+    let begun = journal::read::<Vec<usize>>(&room.dir, UNDOING, &room.path)?;
+    let same = open_folders(&room, &journal, |number, folder| match &begun {
+        Some(same) => same.contains(&number),
+        None => folder.ctime < finish.at,
+    });
+    if begun.is_none() {
+        let same = serde_json::to_vec(&same).map_err(|why| failed(why.into()))?;
+        write_synced(&room.dir, UNDOING, &same).map_err(failed)?;
+    }
+    let folders: Vec<&FolderStep> = same.iter().filter_map(|number| journal.folders.get(*number)).collect();
+    let paths = folders.iter().map(|folder| folder.path.0.as_path()).collect();
+    let mut undone = back(&room, &journal, Some(&(finish.at, paths))).map_err(failed)?;
+    folders_back(&room, folders.into_iter()).map_err(failed)?;
     undone.done.sort_unstable();
     let path = room.path.clone();
     room.remove().map_err(|why| LayerError::Io { what: "remove the layer", path, why })?;
     Ok(undone)
-}
-
-/// Records which folders have not been touched since, before this touches them.
-fn begin(room: &Room, journal: &Journal, since: Time) -> io::Result<Vec<usize>> {
-    let is_same = |path: &Path| {
-        let found = room.project.folder(path).and_then(|fd| node(&fd, "".as_ref()));
-        found.is_ok_and(|folder| folder.is_some_and(|folder| folder.ctime < since))
-    };
-    let folders = journal.folders.iter().enumerate().filter(|(_, folder)| is_same(&folder.path.0));
-    let folders: Vec<usize> = folders.map(|(number, _)| number).collect();
-    write_synced(&room.dir, UNDOING, &serde_json::to_vec(&folders)?)?;
-    Ok(folders)
 }
 
 /// Finishes every layer below `place` that a process left behind.

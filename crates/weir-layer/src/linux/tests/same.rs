@@ -71,8 +71,8 @@ fn folders_without_rights_are_read_and_moved() {
     );
     let rig = Rig::new("mkdir d; echo a > d/a; chmod 555 d");
     check(&rig, "chmod 755 d; echo b > d/b; rm d/a; chmod 555 d");
-    let rig = Rig::new("echo a > a");
-    check(&rig, "echo b > b; chmod 000 a");
+    let rig = Rig::new("echo a > a; echo c > c; chmod 444 c");
+    check(&rig, "echo b > b; chmod 000 a; touch -d 2001-01-01 c; mkdir d; mv c d");
 }
 
 #[test]
