@@ -5,17 +5,18 @@
 //! - Every shown path exists and is free of symbolic links.
 //! - A link on the way to a shown path is shown as a link.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::below::{Listings, below_all};
 use super::toolchains::{HOMES, SHARED, TOOLCHAINS};
 use crate::rules::{Places, Rules};
+use crate::user_paths::{UserPath, UserPaths};
 
-/// Maximum number of links on the way to a path, the same as in the kernel.
-const MAX_LINKS: usize = 40;
+/// Entries of a prefix that are a sign of an installation.
+const SIGNS: &[&str] = &["lib", "lib64", "libexec", "share", "include", "pyvenv.cfg", "conda-meta"];
 
 /// The folders that are hidden as a whole, and the paths in them that are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,26 +29,22 @@ pub struct Homes {
     pub links: Vec<(PathBuf, PathBuf)>,
 }
 
-/// Folders on the way to a path that were just found not to be links, so that the parents of many paths are looked at
-/// once. Kept only while one run is planned.
-type PlainParents = HashSet<PathBuf>;
-
 /// What a run requires, wherever it is.
 #[derive(Debug, Clone, Default)]
 pub struct Requirements {
     /// Folders of programs, which are shown with the prefix that the programs were installed in.
-    pub programs: BTreeSet<PathBuf>,
+    pub programs: BTreeSet<UserPath>,
     /// Other paths: its own program, what variables name, and what belongs to the project.
-    pub paths: Vec<PathBuf>,
+    pub paths: Vec<UserPath>,
 }
 
 impl Homes {
-    /// Decides what to show of the home folder in `places` and of the usual home locations.
-    pub fn of(rules: &Rules, places: &Places, needed: &Requirements) -> Self {
+    /// Decides what to show of the home folder in `places` and of the usual home locations. `paths` knows the folders
+    /// that runs may change: what is in them is shown with them, and nothing in them decides what else is shown.
+    pub fn of(rules: &Rules, places: &Places, needed: &Requirements, paths: &mut UserPaths) -> Self {
         let mut homes = Self { covered: covered(&places.home), ..Self::default() };
-        let mut parents = PlainParents::new();
         // The home folder itself may be a link.
-        let home = homes.follow(&places.home, &mut parents).unwrap_or_else(|| places.home.clone());
+        let home = paths.find(&places.home).map_or_else(|_| places.home.clone(), |home| home.as_path().to_owned());
         let places = &Places { home, ..places.clone() };
         let readable = rules.readable().iter().flat_map(|pattern| match (pattern.exact(places), pattern.levels()) {
             (Some(paths), _) => paths,
@@ -58,25 +55,18 @@ impl Homes {
             // A pattern that matches at any depth lifts masks but shows nothing more.
             (None, None) => Vec::new(),
         });
-        let mut listed: Vec<PathBuf> = Vec::new();
-        for folder in &needed.programs {
-            let real = homes.follow(folder, &mut parents);
-            let prefix = prefix(real.as_deref().unwrap_or(folder));
-            let prefix = prefix.and_then(|prefix| homes.follow(prefix, &mut parents));
-            listed.extend(real.into_iter().chain(prefix));
-        }
+        let prefixes = needed.programs.iter().filter_map(prefix);
+        let mut listed: Vec<UserPath> = needed.programs.iter().cloned().chain(prefixes).collect();
+        listed.extend(needed.paths.iter().cloned());
         let toolchains = below_all(&places.home, TOOLCHAINS.iter().copied()).into_iter();
-        let paths = toolchains.chain(SHARED.iter().map(PathBuf::from)).chain(needed.paths.iter().cloned());
-        listed.extend(paths.filter_map(|path| homes.follow(&path, &mut parents)));
+        let toolchains = toolchains.chain(SHARED.iter().map(PathBuf::from));
+        listed.extend(toolchains.filter_map(|path| paths.find(&path).ok()));
         // No entry of these lists may show a whole home folder.
-        listed.retain(|path| !homes.holds_home(path, places));
-        let mut shown: BTreeSet<PathBuf> = listed.into_iter().collect();
-        for path in readable {
-            shown.extend(homes.follow(&path, &mut parents));
-        }
-        homes.shown = shown.into_iter().collect();
-        homes.links.sort();
-        homes.links.dedup();
+        listed.retain(|path| !homes.holds_home(path.as_path(), places));
+        let named = readable.filter_map(|path| paths.find(&path).ok());
+        let shown: BTreeSet<UserPath> = listed.into_iter().chain(named).collect();
+        homes.shown = shown.iter().map(|path| path.as_path().to_owned()).collect();
+        homes.links = paths.links().filter(|(link, _)| homes.covers(link)).cloned().collect();
         homes
     }
 
@@ -93,55 +83,25 @@ impl Homes {
     fn holds_home(&self, path: &Path, places: &Places) -> bool {
         places.home.starts_with(path) || self.covered.iter().any(|folder| folder.starts_with(path))
     }
-
-    /// Follows the links in a path, recording those in covered folders. Returns `None` if the path does not exist.
-    fn follow(&mut self, path: &Path, parents: &mut PlainParents) -> Option<PathBuf> {
-        let mut waiting: Vec<PathBuf> = vec![path.to_path_buf()];
-        let mut real = PathBuf::from("/");
-        let mut links = 0;
-        while let Some(next) = waiting.pop() {
-            let mut parts = next.components();
-            let Some(part) = parts.next() else { continue };
-            let rest = parts.as_path().to_path_buf();
-            if !rest.as_os_str().is_empty() {
-                waiting.push(rest);
-            }
-            match part {
-                Component::Prefix(_) | Component::RootDir => real = PathBuf::from("/"),
-                Component::CurDir => {}
-                Component::ParentDir => drop(real.pop()),
-                Component::Normal(name) => {
-                    let here = real.join(name);
-                    // What a path leads to is looked at in any case.
-                    if !waiting.is_empty() && parents.contains(&here) {
-                        real = here;
-                    } else if fs::symlink_metadata(&here).ok()?.is_symlink() {
-                        links += 1;
-                        let target = fs::read_link(&here).ok().filter(|_| links <= MAX_LINKS)?;
-                        if self.covers(&here) {
-                            self.links.push((here, target.clone()));
-                        }
-                        waiting.push(target);
-                    } else {
-                        if !waiting.is_empty() {
-                            parents.insert(here.clone());
-                        }
-                        real = here;
-                    }
-                }
-            }
-        }
-        Some(real)
-    }
 }
 
 /// Returns the prefix that the programs in a folder were installed in: a folder `bin` has its libraries next to it. A
-/// checkout with such a folder is not a toolchain unless its name says so, and neither is `~/.local`.
-fn prefix(programs: &Path) -> Option<&Path> {
-    let prefix = programs.parent().filter(|_| ["bin", "sbin", "shims"].iter().any(|name| programs.ends_with(name)))?;
+/// checkout with such a folder is not a toolchain unless its name says so, and neither are `~/.local` and a folder of
+/// checkouts.
+fn prefix(programs: &UserPath) -> Option<UserPath> {
+    let is_folder_of_programs = ["bin", "sbin", "shims"].iter().any(|name| programs.as_path().ends_with(name));
+    let found = programs.parent().filter(|_| is_folder_of_programs)?;
+    let prefix = found.as_path();
     let is_known = TOOLCHAINS.iter().any(|name| prefix.file_name() == Some(OsStr::new(name)));
-    let is_other = || prefix.join(".git").exists() || prefix.ends_with(".local");
-    (is_known || !is_other()).then_some(prefix)
+    let is_installation = || SIGNS.iter().any(|name| prefix.join(name).exists());
+    let is_other = || prefix.join(".git").exists() || prefix.ends_with(".local") || has_checkouts(prefix);
+    (is_known || (is_installation() && !is_other())).then_some(found)
+}
+
+/// Returns whether there are git checkouts directly below a folder, or whether that cannot be told.
+fn has_checkouts(folder: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(folder) else { return true };
+    entries.any(|entry| entry.is_ok_and(|entry| entry.path().join(".git").symlink_metadata().is_ok()))
 }
 
 /// Returns the folders to cover: the home folder and the usual home locations, except the root folder.

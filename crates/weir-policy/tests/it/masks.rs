@@ -9,6 +9,7 @@ use expect_test::{Expect, expect};
 use tempfile::TempDir;
 use weir_policy::masks::{Homes, Masks, Nearest, Places, Requirements, Tree, interest};
 use weir_policy::rules::{Own, Rules};
+use weir_policy::user_paths::UserPaths;
 
 /// A home folder with a project in it, and some files.
 pub(crate) struct Home {
@@ -362,14 +363,39 @@ fn thousands_of_rules_hide_what_each_of_them_hides_alone() {
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }
 
+/// Returns what is shown of a home if these are the folders of programs, and runs may change the project.
+fn shown_of(home: &Home, folders: &[PathBuf]) -> Homes {
+    let mut paths = UserPaths::new(vec![home.path("home/p")], Vec::new());
+    let programs = folders.iter().filter_map(|folder| paths.find(folder).ok()).collect();
+    let requirements = Requirements { programs, paths: Vec::new() };
+    Homes::of(&Rules::read(&[], &Own::default()), &home.places(), &requirements, &mut paths)
+}
+
+#[test]
+fn no_link_in_a_folder_that_runs_may_change_shows_more() {
+    let home = Home::with(&["other/bin/x", "other/lib/y", "p/bin/z", "src/a/.git/HEAD", "src/bin/x", "src/lib/y"]);
+    symlink("../other", home.path("home/p/.venv")).unwrap();
+    symlink("p/.venv/bin", home.path("home/through")).unwrap();
+    let nothing = |homes: &Homes| homes.shown.iter().all(|path| !path.starts_with(home.path("home")));
+    let usual = shown_of(&home, &[]);
+    for folder in ["home/p/.venv/bin", "home/p/.venv/../other/bin", "home/p/bin"] {
+        assert_eq!(shown_of(&home, &[home.path(folder)]), usual, "{folder}");
+    }
+    assert!(nothing(&usual));
+    // The user's own link is shown, but leads only into the project.
+    let through = shown_of(&home, &[home.path("home/through")]);
+    assert!(nothing(&through));
+    assert_eq!(through.links, [(home.path("home/through"), PathBuf::from("p/.venv/bin"))]);
+    // A folder of checkouts is no installation, whatever else is in it.
+    assert_eq!(shown_of(&home, &[home.path("home/src/bin")]).shown, [home.path("home/src/bin")]);
+}
+
 #[test]
 fn programs_are_shown_with_their_prefix_and_never_a_whole_home() {
     let home = Home::with(&["opt/tool/bin/x", "opt/tool/lib/y", "checkout/.git/HEAD", "checkout/bin/z"]);
     symlink("opt/tool/bin", home.path("home/links")).unwrap();
     let shown = |folders: &[&str]| {
-        let programs = folders.iter().map(|folder| home.path(folder)).collect();
-        let requirements = Requirements { programs, paths: Vec::new() };
-        let homes = Homes::of(&Rules::read(&[], &Own::default()), &home.places(), &requirements);
+        let homes = shown_of(&home, &folders.iter().map(|folder| home.path(folder)).collect::<Vec<_>>());
         let below = homes.shown.iter().filter_map(|path| path.strip_prefix(home.path("home")).ok());
         let below: Vec<String> = below.map(|path| path.display().to_string()).collect();
         (below.join(" "), homes.links)

@@ -250,6 +250,19 @@ pub(crate) fn user_id() -> Option<u32> {
     Some(rustix::process::getuid().as_raw())
 }
 
+/// Returns the users whose files are trusted: this one and root.
+pub(crate) fn trusted_owners() -> Vec<u32> {
+    /// How the kernel shows a user that has no number in this namespace.
+    const UNMAPPED: u32 = 65534;
+    let mut owners = vec![0, rustix::process::geteuid().as_raw()];
+    // In a user namespace, as in a container without root, this is the owner of the system's files.
+    let is_whole = |map: &String| map.split_whitespace().eq(["0", "0", "4294967295"]);
+    if std::fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| !is_whole(&map)) {
+        owners.push(UNMAPPED);
+    }
+    owners
+}
+
 /// Raises the number of files that this process may have open, as far as it may itself and needs. Returns the number.
 pub(crate) fn raise_file_limit(needed: u64) -> u64 {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

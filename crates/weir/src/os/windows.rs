@@ -150,6 +150,11 @@ pub(crate) fn exchange(_: &Path, _: &Path) -> bool {
     false
 }
 
+/// Returns no users: they have no numbers here.
+pub(crate) fn trusted_owners() -> Vec<u32> {
+    Vec::new()
+}
+
 /// Returns `None`: users have no numbers here.
 pub(crate) fn user_id() -> Option<u32> {
     None

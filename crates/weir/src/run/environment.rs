@@ -79,7 +79,7 @@ pub(super) fn prepare(
     let rules = permission::rules(context);
     let masks = masks::masks(context, &rules, &order.folder)?;
     remarks.extend(masks.remark);
-    let homes = homes::seen(context, &rules, order, found);
+    let homes = homes::seen(context, &rules, order, found, writable);
     homes::check_folder(context, &homes, writable, &order.folder)?;
     if let Some(file) = &order.file {
         homes::check_file(context, &homes, writable, file)?;

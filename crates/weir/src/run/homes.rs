@@ -1,11 +1,11 @@
 //! Decides what a run sees of home folders: the toolchains it needs, what belongs to the project, and the file it is
 //! about.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use weir_policy::masks::{Homes, Requirements};
 use weir_policy::rules::Rules;
+use weir_policy::user_paths::UserPaths;
 use weir_runner::runtimes::Found;
 
 use super::environment::{from_home, search_path};
@@ -14,15 +14,20 @@ use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::face::Face;
+use crate::os;
 use crate::permission;
 
 /// Variables of runs that describe a person, not a toolchain.
 const PERSONAL: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL"];
 
-/// Decides what a run sees of home folders.
-pub(super) fn seen(context: &Context, rules: &Rules, order: &RunRequest, found: &Found) -> Homes {
-    let mut programs: BTreeSet<PathBuf> = std::env::split_paths(&search_path(context)).collect();
-    programs.extend(links(&found.program).filter_map(|program| program.parent().map(Path::to_owned)));
+/// Decides what a run sees of home folders. What is in a folder that runs may change is shown with it, and nothing in
+/// such a folder decides what else is shown: not a link in `PATH`, and not one behind a variable.
+pub(super) fn seen(context: &Context, rules: &Rules, order: &RunRequest, found: &Found, writable: &[PathBuf]) -> Homes {
+    let mut of_user = UserPaths::new(writable.to_vec(), os::trusted_owners());
+    let mut find = |path: PathBuf| of_user.find(&path).ok();
+    let folders = std::env::split_paths(&search_path(context)).collect::<Vec<_>>();
+    let started = links(&found.program).filter_map(|program| program.parent().map(Path::to_owned));
+    let programs = folders.into_iter().chain(started).filter_map(&mut find).collect();
     // Its folder is not shown if that is a whole home folder.
     let mut paths = vec![found.program.clone()];
     let toolchains = context.env().for_runs().filter(|(name, _)| !PERSONAL.iter().any(|other| name == *other));
@@ -33,7 +38,8 @@ pub(super) fn seen(context: &Context, rules: &Rules, order: &RunRequest, found: 
         // The project is all of the home, and as such not shown. Where the client was started, it may look around.
         paths.push(context.env().folder.clone());
     }
-    Homes::of(rules, &masks::places(context, &order.folder), &Requirements { programs, paths })
+    let paths = paths.into_iter().filter_map(find).collect();
+    Homes::of(rules, &masks::places(context, &order.folder), &Requirements { programs, paths }, &mut of_user)
 }
 
 /// Returns a program and each link on the way to its file, all of which must be visible for it to start.

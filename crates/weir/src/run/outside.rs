@@ -16,6 +16,7 @@ use std::time::Duration;
 use weir_core::run::{Ended, Stream};
 use weir_core::wording::quoted;
 use weir_policy::judge::simple_literal;
+use weir_policy::user_paths::UserPaths;
 use weir_runner::broker::{self, Call, Grant, Token};
 use weir_runner::egress::{self, HostPattern, Patience, system_resolver};
 use weir_runner::{BROKER_PORT, Level, Network, Run, Spec, Streams};
@@ -160,7 +161,7 @@ fn run_outside(
     let name = call.argv.first().and_then(|name| name.to_str()).unwrap_or_default();
     let path = path_outside(context);
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file());
-    let program = found.and_then(|path| path.canonicalize().ok()).filter(|path| !within(path, &writable(context)));
+    let program = found.and_then(|path| of_user(context).find(&path).ok());
     let program = program.ok_or_else(|| io::Error::other(format!("{name} is not installed outside the project")))?;
     let wanted = VARIABLES.iter().find(|(known, _)| *known == name).map_or(&[] as &[_], |(_, names)| names);
     // No variable that could make a program load code from the project.
@@ -173,7 +174,7 @@ fn run_outside(
         environment.extend(context.env().beginning_with(&["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"]));
     }
     environment.retain(|(name, value)| broker::may_have(&name.to_string_lossy(), &value.to_string_lossy()));
-    let argv = [program.into()].into_iter().chain(call.argv[1..].iter().cloned()).collect();
+    let argv = [program.as_path().into()].into_iter().chain(call.argv[1..].iter().cloned()).collect();
     let spec = Spec { network: Network::Host, environment, ..Spec::new(Level::None, argv, folder) };
     let run = Run {
         spec: &spec,
@@ -194,23 +195,19 @@ fn run_outside(
     }
 }
 
-/// Returns the folders in which runs can create files: the configured ones, and always the project.
-fn writable(context: &Context) -> Vec<PathBuf> {
+/// Finds paths outside the folders in which runs can create files: the configured ones, and always the project.
+fn of_user(context: &Context) -> UserPaths {
     let mut writable = super::environment::writable(context);
     writable.push(context.project().root.clone());
-    writable
-}
-
-fn within(path: &Path, roots: &[PathBuf]) -> bool {
-    roots.iter().any(|root| path.starts_with(root))
+    UserPaths::new(writable, crate::os::trusted_owners())
 }
 
 /// Returns the folders of `PATH` in which no run can create a program.
 fn path_outside(context: &Context) -> OsString {
+    let mut of_user = of_user(context);
     let path = search_path(context);
-    let writable = writable(context);
-    let safe = |folder: &PathBuf| folder.canonicalize().is_ok_and(|real| !within(&real, &writable));
-    std::env::join_paths(std::env::split_paths(&path).filter(safe)).unwrap_or_default()
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute() && of_user.find(folder).is_ok());
+    std::env::join_paths(folders).unwrap_or_default()
 }
 
 /// Acts as a brokered program inside the sandbox: has the broker run the real one, and passes on its output.

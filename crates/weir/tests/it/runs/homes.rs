@@ -98,6 +98,36 @@ fn a_toolchain_is_seen_through_links_and_where_path_names_it() {
     assert!(said.contains("text of opt/tool/lib/data") && !said.contains("text of checkout"), "{said}");
 }
 
+/// A repository, or an earlier run, makes links where `PATH` and variables point into the project.
+#[test]
+fn a_link_in_the_project_shows_nothing_more() {
+    let mut home = with_files("", &["other/.env", "other/bin/x", "other/lib/y", "project/node_modules/x"]);
+    symlink("../..", home.at("project/node_modules/.bin")).unwrap();
+    symlink("../other", home.at("project/.venv")).unwrap();
+    for folder in ["project/.venv/bin", "project/node_modules/.bin"] {
+        home.programs.insert(0, home.at(folder));
+    }
+    let run = |code: &str| {
+        let mut run = home.weir_command(&["run", code]);
+        run.env("VIRTUAL_ENV", home.at("project/.venv")).env("GOPATH", home.at("project/node_modules/.bin"));
+        text(&run.output().unwrap().stdout)
+    };
+    let said = run("cat ../other/.env ../other/lib/y 2>&1; ls -A ..; rm .venv; ln -s .. .venv");
+    assert!(said.contains("project") && !said.contains("other/.env\n") && !said.contains("text of"), "{said}");
+    let said = run("cat ../other/.env ../other/lib/y 2>&1; true");
+    assert!(said.contains("No such file") && !said.contains("text of"), "{said}");
+}
+
+/// A folder of programs is no installation because of its name alone.
+#[test]
+fn the_folder_around_programs_is_shown_only_if_it_is_an_installation() {
+    let mut home = with_files("", &["src/bin/tool", "src/other/.env", "tools/bin/x", "tools/lib/y", "tools/a/.git"]);
+    for folder in ["src/bin", "tools/bin"] {
+        home.programs.insert(0, home.at(folder));
+    }
+    assert_eq!(readable(&home, &["src/bin/tool", "src/other/.env", "tools/lib/y"]), ["src/bin/tool"]);
+}
+
 #[test]
 fn the_home_itself_in_path_is_not_shown() {
     let mut home = with_files("", &["notes.txt"]);
