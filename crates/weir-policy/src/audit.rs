@@ -6,6 +6,8 @@
 mod journal;
 mod marks;
 pub mod names;
+mod repository;
+mod writes;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,6 +16,9 @@ use std::time::SystemTime;
 
 pub(crate) use marks::is_looked_into;
 pub use names::Kind;
+pub use repository::is_repository;
+pub(crate) use repository::{SETTINGS as REPOSITORY_SETTINGS, is_part_of_repository, is_repository_at};
+pub use writes::{FileFacts, Written, clock, judge, summary, written_since};
 
 use crate::masks::{Stamp, Tree, TreeError, names_interest};
 use marks::Marks;

@@ -8,7 +8,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::audit::{Kind, names};
+use crate::audit::{Kind, is_part_of_repository, names};
 use crate::judge::{Judgement, judge, judge_tool};
 use crate::masks::{Places, is_secret, secrets};
 use crate::rules::{PathRules, Rule, Rules, Subject, Verdict};
@@ -268,6 +268,9 @@ impl Gate {
     /// Asks before a change to a file that other programs run or obey on their own, as clients do. Files that builds and
     /// tests run are not asked about: changing them is what a coding agent is for.
     fn runs_later(&self, path: &Path) -> Option<Reason> {
+        if is_part_of_repository(path, &self.around.places.project) {
+            return Some(ask("git would take the folder for a repository and run what its settings name"));
+        }
         let found = names::find_in(&self.around.places.project, path).filter(|found| found.kind != Kind::Executed)?;
         Some(ask(format!("other programs act on it ({})", found.what)))
     }

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Kind;
-use super::names::{self, IN_REPOSITORY, NAMES};
+use super::names::{self, NAMES};
+use super::repository::{DECIDING, SETTINGS, is_repository_at};
 use crate::masks::{EntryKind, Stamp, Tree, in_dependencies};
 
 /// Maximum number of files checked in one folder that runs code later; some clients keep whole worktrees in theirs.
@@ -31,6 +32,8 @@ pub(super) struct Marks<'a> {
     /// Links are followed only to targets below these folders; a run cannot change anything else.
     roots: &'a [PathBuf],
     marks: BTreeMap<PathBuf, Mark>,
+    /// The state of files that would belong to a repository if a run completed one around them.
+    unmarked: BTreeMap<PathBuf, Stamp>,
 }
 
 /// How a path is marked.
@@ -44,7 +47,7 @@ struct MarkLabel<'a> {
 
 impl<'a> Marks<'a> {
     pub(super) fn new(roots: &'a [PathBuf]) -> Self {
-        Self { roots, marks: BTreeMap::new() }
+        Self { roots, marks: BTreeMap::new(), unmarked: BTreeMap::new() }
     }
 
     /// Returns all marks.
@@ -52,9 +55,10 @@ impl<'a> Marks<'a> {
         &self.marks
     }
 
-    /// Returns the current state of everything that was marked.
+    /// Returns the current state of everything that is marked or may be later.
     pub(super) fn into_stamps(self) -> BTreeMap<PathBuf, Stamp> {
-        self.marks.into_iter().map(|(path, mark)| (path, mark.stamp)).collect()
+        let marked = self.marks.into_iter().map(|(path, mark)| (path, mark.stamp));
+        marked.chain(self.unmarked).collect()
     }
 
     /// Marks everything in a tree.
@@ -63,13 +67,6 @@ impl<'a> Marks<'a> {
             let owner = FolderOwner::of(folder, root);
             for entry in entries {
                 self.add_named(folder, &entry.name.to_string_lossy(), entry.kind, owner);
-            }
-        }
-        for (folder, below) in tree.folders() {
-            let has = |name: &str| below.iter().any(|folder| folder.eq_ignore_ascii_case(name));
-            if has("objects") && has("refs") && !is_in_repository(folder) {
-                let owner = FolderOwner::of(folder, root);
-                self.add_bare(folder, owner);
             }
         }
     }
@@ -87,9 +84,6 @@ impl<'a> Marks<'a> {
             let path = root.join(known.name);
             self.add(&path, MarkLabel { top: &path, kind: known.kind, what: known.what, by_link: false });
         }
-        if root.join("objects").is_dir() && root.join("refs").is_dir() {
-            self.add_bare(root, FolderOwner::Project);
-        }
     }
 
     fn add_named(&mut self, folder: &Path, name: &str, entry: EntryKind, owner: FolderOwner) {
@@ -105,6 +99,8 @@ impl<'a> Marks<'a> {
             if entry == EntryKind::Folder {
                 self.add_settings(&path, found);
             }
+        } else if name.eq_ignore_ascii_case("HEAD") {
+            self.add_bare(folder, owner);
         } else if let Some(known) = names::find(folder, name)
             && owner.counts(known.kind)
             && !is_in_repository(folder)
@@ -113,20 +109,29 @@ impl<'a> Marks<'a> {
         }
     }
 
+    /// Marks a folder with a `HEAD`, if it is a repository to git.
     fn add_bare(&mut self, folder: &Path, owner: FolderOwner) {
-        // Without a `HEAD`, the folder is not a repository, and its contents may be the user's.
+        if is_in_repository(folder) {
+            return;
+        }
         let head = folder.join("HEAD");
-        if fs::symlink_metadata(&head).is_err() {
+        if !is_repository_at(folder) {
+            // Its files may be the user's. A run that makes it a repository has not made them.
+            let places = DECIDING.into_iter().chain(SETTINGS.iter().map(|(place, _)| *place));
+            let about = places.map(|place| folder.join(place)).filter_map(|path| Some((path.clone(), stamp(&path)?)));
+            self.unmarked.extend(about);
             return;
         }
         let what = "a bare git repository inside the project";
         let found = MarkLabel { top: &head, kind: owner.kind_of_repository(), what, by_link: false };
-        self.add_one(&head, found);
+        for name in DECIDING {
+            self.add_one(&folder.join(name), found);
+        }
         self.add_settings(folder, found);
     }
 
     fn add_settings(&mut self, repository: &Path, found: MarkLabel<'_>) {
-        for (place, what) in IN_REPOSITORY {
+        for (place, what) in SETTINGS {
             self.add(&repository.join(place), MarkLabel { what, ..found });
         }
     }
@@ -167,7 +172,7 @@ impl<'a> Marks<'a> {
 
 /// Who writes to a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FolderOwner {
+pub(super) enum FolderOwner {
     Project,
     /// Builds, and people too.
     Filled,
@@ -176,7 +181,7 @@ enum FolderOwner {
 }
 
 impl FolderOwner {
-    fn of(folder: &Path, root: &Path) -> Self {
+    pub(super) fn of(folder: &Path, root: &Path) -> Self {
         let below = folder.strip_prefix(root).unwrap_or(folder);
         if !in_dependencies(folder, root) {
             return Self::Project;
@@ -185,7 +190,7 @@ impl FolderOwner {
         if in_dependencies(&own, Path::new("")) { Self::Packages } else { Self::Filled }
     }
 
-    fn counts(self, kind: Kind) -> bool {
+    pub(super) fn counts(self, kind: Kind) -> bool {
         match self {
             Self::Project => true,
             Self::Filled => kind == Kind::Quarantine,
@@ -193,7 +198,7 @@ impl FolderOwner {
         }
     }
 
-    fn kind_of_repository(self) -> Kind {
+    pub(super) fn kind_of_repository(self) -> Kind {
         if self == Self::Packages { Kind::Report } else { Kind::Quarantine }
     }
 }
@@ -203,8 +208,12 @@ pub(crate) fn is_looked_into(folder: &Path, root: &Path) -> bool {
     FolderOwner::of(folder, root) != FolderOwner::Packages
 }
 
-fn is_in_repository(folder: &Path) -> bool {
+pub(super) fn is_in_repository(folder: &Path) -> bool {
     folder.iter().any(|part| part.eq_ignore_ascii_case(".git"))
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    fs::symlink_metadata(path).ok().map(|about| Stamp::of(&about))
 }
 
 /// Returns the path that a link points to, whether it exists or not.

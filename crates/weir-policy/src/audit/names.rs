@@ -283,16 +283,6 @@ pub const NAMES: &[PersistentName] = &[
     executed("vagrantfile", "run by Vagrant"),
 ];
 
-/// Paths below a repository's own folder that run code.
-pub(crate) const IN_REPOSITORY: &[(&str, &str)] = &[
-    ("config", "settings of git that run code"),
-    ("config.worktree", "settings of git that run code"),
-    ("commondir", "another place for git's settings and hooks"),
-    ("hooks", "hooks of git"),
-    ("info/attributes", "filters that git runs"),
-    ("objects/info/alternates", "another place for git's objects"),
-];
-
 impl PersistentName {
     /// Returns the last component of the name, without the folders it must be in.
     pub fn last(&self) -> &'static str {

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use super::below::{Listings, below_all};
 use super::secrets::{DEPENDENCIES, ENVIRONMENTS, FOLDERS, HOME, PROJECT, PUBLIC, SYSTEM, Secret, VENDORED};
 use super::{EntryKind, MaskProblem, Masks, Tree, interest, is_protected};
-use crate::audit::is_looked_into;
+use crate::audit::{REPOSITORY_SETTINGS, is_looked_into, is_repository_at};
 use crate::names::stars_match;
 use crate::rules::{PathPattern, PathRules, Places, Rule, Rules, Subject, Verdict, denied_programs};
 
@@ -80,6 +80,10 @@ impl MaskBuilder<'_> {
             // Protecting the outermost folder protects its contents.
             if is_protected(folder, &name) && is_looked_into(folder, &places.project) {
                 protected.push(folder.join(&entry.name));
+            }
+            // A bare repository, or one whose work tree names it in a `.git` file.
+            if name.eq_ignore_ascii_case("HEAD") && is_repository_at(folder) {
+                protected.extend(REPOSITORY_SETTINGS.iter().map(|(place, _)| folder.join(place)));
             }
         }
         // A folder that cannot be listed could contain anything, and a run could make it readable.

@@ -166,12 +166,20 @@ impl Stamp {
         Some(Self { identity, changed, touched, size: u64::try_from(next()?).ok()? })
     }
 
+    /// Returns whether the last change was before a time.
+    fn is_before(&self, time: SystemTime) -> bool {
+        self.last_change(time) < time
+    }
+
     /// Returns whether the last change was long enough ago that a later one would show.
     fn is_settled(&self, now: SystemTime) -> bool {
+        now.duration_since(self.last_change(now)).is_ok_and(|age| age > MIN_SETTLED_AGE)
+    }
+
+    fn last_change(&self, now: SystemTime) -> SystemTime {
         let seconds = u64::try_from(self.touched.0).unwrap_or(0);
         let touched = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).unwrap_or(now);
-        let last = self.changed.max(touched);
-        now.duration_since(last).is_ok_and(|age| age > MIN_SETTLED_AGE)
+        self.changed.max(touched)
     }
 }
 
@@ -353,9 +361,9 @@ impl Tree {
         folders.map(|(path, folder)| (path.as_path(), &folder.kept[..]))
     }
 
-    /// Returns every folder, with the names of its subfolders.
-    pub(crate) fn folders(&self) -> impl Iterator<Item = (&Path, &[OsString])> {
-        self.folders.iter().map(|(path, folder)| (path.as_path(), &folder.folders[..]))
+    /// Returns every folder, and whether its entries are the same as at a time.
+    pub(crate) fn folders_since(&self, time: SystemTime) -> impl Iterator<Item = (PathBuf, bool)> {
+        self.folders.iter().map(move |(path, folder)| (path.clone(), folder.stamp.is_before(time)))
     }
 
     /// Returns the updated index of another root with the same interest.

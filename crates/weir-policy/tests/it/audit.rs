@@ -113,6 +113,43 @@ fn repositories_are_found_in_all_their_shapes() {
     );
 }
 
+/// Git asks whether `objects` and `refs` can be searched, not what they are, and takes them from elsewhere if told so.
+#[cfg(unix)]
+#[test]
+fn repositories_are_recognised_as_git_recognises_them() {
+    use std::os::unix::fs::symlink;
+    check(
+        &["p/.git/config", "p/theirs/HEAD", "p/theirs/config", "p/store/o/x", "p/store/r/x", "p/bare/config"]
+            .into_iter()
+            .chain(["p/bare/HEAD", "p/bare/objects/x", "p/bare/refs/x"])
+            .collect::<Vec<_>>(),
+        |home| {
+            for folder in ["linked", "files", "apart"] {
+                home.write(&format!("p/{folder}/HEAD"), "ref: refs/heads/main");
+                home.write(&format!("p/{folder}/config"), "[core]\n\tfsmonitor = evil\n");
+            }
+            symlink("../store/o", home.path("home/p/linked/objects")).unwrap();
+            symlink("../store/r", home.path("home/p/linked/refs")).unwrap();
+            home.write("p/files/objects", "");
+            home.write("p/files/refs", "");
+            home.write("p/apart/commondir", "../store");
+            home.write("p/theirs/objects/", "");
+            home.write("p/theirs/refs/", "");
+            home.write("p/bare/hooks/post-checkout", "evil");
+            home.write("p/plain/HEAD", "just a file");
+        },
+        expect![[r#"
+            quarantine new apart/HEAD: a bare git repository inside the project
+            quarantine new bare/hooks: hooks of git
+            quarantine new bare/hooks/post-checkout: hooks of git
+            quarantine new files/HEAD: a bare git repository inside the project
+            quarantine new linked/HEAD: a bare git repository inside the project
+            quarantine new theirs/objects: a bare git repository inside the project
+            quarantine new theirs/refs: a bare git repository inside the project
+        "#]],
+    );
+}
+
 #[test]
 fn a_time_set_back_does_not_hide_a_change() {
     check(

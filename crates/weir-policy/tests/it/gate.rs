@@ -66,6 +66,32 @@ fn a_file_is_used_where_the_project_is_and_where_the_user_says_so() {
     assert_eq!(verdict(&readable, "/home/me/app/.env", Access::Read), Verdict::Allow);
 }
 
+/// Four harmless-looking writes would make a folder a repository, whose settings git then runs.
+#[test]
+fn a_folder_does_not_become_a_repository_unasked() {
+    let home =
+        crate::masks::Home::with(&["p/x/objects/y", "p/y/HEAD", "p/z/HEAD", "p/z/commondir", "p/src/hooks/a.ts"]);
+    home.write("p/src/objects/b.ts", "");
+    let gate = gate(&[], |around| around.places = home.places());
+    for (path, expected) in [
+        ("x/HEAD", Verdict::Ask),
+        ("x/config", Verdict::Ask),
+        ("x/CONFIG", Verdict::Ask),
+        ("y/objects/.keep", Verdict::Ask),
+        ("y/refs", Verdict::Ask),
+        ("y/commondir", Verdict::Ask),
+        ("z/hooks/pre-commit", Verdict::Ask),
+        ("y/config", Verdict::Allow),
+        ("x/refs/heads/a", Verdict::Allow),
+        ("src/hooks/useThis.ts", Verdict::Allow),
+        ("src/config/app.ts", Verdict::Allow),
+        ("src/objects/c.ts", Verdict::Allow),
+    ] {
+        let path = home.path("home/p").join(path);
+        assert_eq!(verdict(&gate, path.to_str().unwrap(), Access::Change), expected, "{}", path.display());
+    }
+}
+
 #[test]
 fn a_person_may_look_at_what_is_theirs_and_changes_no_more_than_a_model() {
     let person = gate(&[], |around| around.caller = Caller::Person);
