@@ -14,7 +14,7 @@ use serde::Deserialize;
 use weir_core::Limits;
 
 use crate::error::{CommandError, ErrorKind};
-use crate::foreign;
+use crate::{foreign, trust};
 pub(crate) use hold::HoldConfig;
 use hold::{RawHold, hold};
 use team::TeamConfig;
@@ -260,7 +260,7 @@ pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
 
 /// Returns the text of the configuration file. That of a missing one is empty.
 pub(crate) fn text(path: &Path) -> Result<String, CommandError> {
-    match foreign::read_user_file(path, foreign::MAX_SETTINGS_BYTES) {
+    match trust::read_own_file(path, foreign::MAX_SETTINGS_BYTES) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|_| unusable(path, "it is not UTF-8")),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
         Err(error) => Err(unusable(path, &error.to_string())),

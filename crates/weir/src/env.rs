@@ -144,7 +144,7 @@ impl Env {
             data_home: folder("XDG_DATA_HOME"),
             config_home: folder("XDG_CONFIG_HOME"),
             cache_home: folder("XDG_CACHE_HOME"),
-            home: std::env::home_dir().filter(|path| path.is_absolute()),
+            home: home(),
             all: OnceLock::new(),
         }
     }
@@ -226,6 +226,12 @@ pub(crate) fn is_copilot() -> bool {
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub(crate) fn client_folder() -> Option<PathBuf> {
     std::env::var_os(CLAUDE_PROJECT_DIR).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// Returns the home folder.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|path| path.is_absolute())
 }
 
 /// Whether hooks are disabled.

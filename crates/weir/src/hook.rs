@@ -43,7 +43,7 @@ use crate::error::{CommandError, store_message};
 use crate::face::Face;
 use crate::run::unfinished::{self, AuditDepth};
 use crate::switch::{Off, Switch};
-use crate::{team, when};
+use crate::{team, trust, when};
 use client_view::CountedView;
 pub(crate) use conversation::forget_shown;
 use conversation::loses_texts;
@@ -125,6 +125,7 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
         return Err(CommandError::usage(format!("there is no client `{client}`")));
     };
     let (env, paths) = environment()?;
+    trust::check_data(&paths)?;
     let switch = Switch::read(&paths);
     match switch.off_for(client.name) {
         Some(off @ Off::Unknown(_)) => return Err(off.error()),

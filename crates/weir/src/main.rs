@@ -48,6 +48,7 @@ mod statusline;
 mod switch;
 mod team;
 mod text;
+mod trust;
 mod user_files;
 mod when;
 mod window;

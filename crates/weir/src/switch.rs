@@ -14,7 +14,7 @@ use crate::env::{self, Paths};
 use crate::error::{CommandError, ErrorKind};
 use crate::project::Project;
 use crate::user_files;
-use crate::{foreign, os};
+use crate::{foreign, os, trust};
 
 /// The name of the file, beside the configuration.
 pub(crate) const FILE: &str = "off.toml";
@@ -233,7 +233,7 @@ fn listed_folders(text: &str, path: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
-    match foreign::read_user_file(path, foreign::MAX_SETTINGS_BYTES) {
+    match trust::read_own_file(path, foreign::MAX_SETTINGS_BYTES) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
         Err(error) => Err(format!("cannot read {}: {error}", path.display())),

@@ -7,6 +7,7 @@ use crate::config::{self, Config};
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, ErrorKind};
 use crate::project::Project;
+use crate::trust;
 
 /// The machine that a call acts on, seen from the folder of the call.
 pub(crate) struct Machine {
@@ -41,7 +42,8 @@ impl Machine {
             CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", env.folder.display()))
                 .hint("until this can be read, it is not known which store the folder uses; nothing was changed")
         })?;
-        let (config, config_problem) = match config::read(&paths.config) {
+        let read = trust::check_places(env, &paths, &project.root).and_then(|()| config::read(&paths.config));
+        let (config, config_problem) = match read {
             Ok(config) => (config, None),
             Err(problem) => (config::parse("", &paths.config)?, Some(problem)),
         };

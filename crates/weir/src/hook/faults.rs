@@ -12,6 +12,7 @@ use weir_store::private;
 
 use crate::env::{Env, Paths};
 use crate::mutex::lock;
+use crate::trust;
 use crate::when;
 
 /// The size at which the older half of the log is dropped, in bytes.
@@ -26,7 +27,9 @@ static HALVED: AtomicUsize = AtomicUsize::new(0);
 /// Logs one fault.
 pub(crate) fn note(what: &str, fault: &str) {
     let elsewhere = lock(&ELSEWHERE).clone();
-    let usual = || Env::capture_in("/".into()).paths().map(|paths| path(&paths));
+    // Nothing is written for another user to read.
+    let own = |paths: &Paths| trust::check_data(paths).is_ok();
+    let usual = || Env::capture_in("/".into()).paths().filter(own).map(|paths| path(&paths));
     if let Some(path) = elsewhere.or_else(usual) {
         let line = format!("{} {what}: {}\n", when::show(when::now()), weir_core::wording::one_line(fault, 400));
         let _ = append(&path, &line);

@@ -250,11 +250,30 @@ pub(crate) fn user_id() -> Option<u32> {
     Some(rustix::process::getuid().as_raw())
 }
 
-/// Returns the users whose files are trusted: this one and root.
-pub(crate) fn trusted_owners() -> Vec<u32> {
+/// Returns the owner of a file.
+pub(crate) fn owner(about: &Metadata) -> Option<u32> {
+    Some(about.uid())
+}
+
+/// Returns whether a folder is the home folder of this user in the list of users, or whether the user is not in it.
+pub(crate) fn is_home(folder: &Path) -> bool {
+    let user = rustix::process::getuid().as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let mut own = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let own = own.find(|fields| fields.get(2) == Some(&user.as_str()));
+    own.and_then(|fields| fields.get(5).map(|home| Path::new(*home) == folder)).unwrap_or(true)
+}
+
+/// Returns the users whose files are trusted: this one and root. `home` is the home folder.
+pub(crate) fn trusted_owners(home: Option<&Path>) -> Vec<u32> {
     /// How the kernel shows a user that has no number in this namespace.
     const UNMAPPED: u32 = 65534;
-    let mut owners = vec![0, rustix::process::geteuid().as_raw()];
+    let user = rustix::process::geteuid();
+    let mut owners = vec![0, user.as_raw()];
+    if user.is_root() {
+        // In a container, root may use the home folder of a user outside.
+        owners.extend(home.and_then(|home| home.metadata().ok()).map(|about| about.uid()));
+    }
     // In a user namespace, as in a container without root, this is the owner of the system's files.
     let is_whole = |map: &String| map.split_whitespace().eq(["0", "0", "4294967295"]);
     if std::fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| !is_whole(&map)) {

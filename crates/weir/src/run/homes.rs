@@ -23,7 +23,7 @@ const PERSONAL: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL"];
 /// Decides what a run sees of home folders. What is in a folder that runs may change is shown with it, and nothing in
 /// such a folder decides what else is shown: not a link in `PATH`, and not one behind a variable.
 pub(super) fn seen(context: &Context, rules: &Rules, order: &RunRequest, found: &Found, writable: &[PathBuf]) -> Homes {
-    let mut of_user = UserPaths::new(writable.to_vec(), os::trusted_owners());
+    let mut of_user = UserPaths::new(writable.to_vec(), os::trusted_owners(context.env().home.as_deref()));
     let mut find = |path: PathBuf| of_user.find(&path).ok();
     let folders = std::env::split_paths(&search_path(context)).collect::<Vec<_>>();
     let started = links(&found.program).filter_map(|program| program.parent().map(Path::to_owned));

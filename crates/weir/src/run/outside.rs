@@ -199,7 +199,7 @@ fn run_outside(
 fn of_user(context: &Context) -> UserPaths {
     let mut writable = super::environment::writable(context);
     writable.push(context.project().root.clone());
-    UserPaths::new(writable, crate::os::trusted_owners())
+    UserPaths::new(writable, crate::os::trusted_owners(context.env().home.as_deref()))
 }
 
 /// Returns the folders of `PATH` in which no run can create a program.
