@@ -15,6 +15,8 @@ crate::written_enum! {
         Memory = "memory",
         /// A path that was hidden from the run was uncovered from outside.
         Unmasked = "unmasked",
+        /// The run made a file again that Weir had moved away.
+        Planted = "planted",
         /// The end of the run was not observed.
         Lost = "lost",
     }

@@ -48,6 +48,8 @@ pub struct Planted {
 pub struct Found {
     /// New and changed paths, with those to quarantine first.
     pub planted: Vec<Planted>,
+    /// Folders that could be listed before the run, or did not exist, and that cannot be listed now.
+    pub closed: Vec<PathBuf>,
     /// Why the search was incomplete. The paths nearest to the root were still checked.
     pub incomplete: Option<TreeError>,
 }
@@ -61,6 +63,7 @@ pub fn take(tree: &mut Tree, roots: &[PathBuf], now: SystemTime) -> Result<Befor
     for root in &roots {
         let (tree, error) = tree.other_partial(root, now);
         marks.add_all(tree, root);
+        marks.add_unmarked(tree.unreadable().iter().cloned());
         error.map_or(Ok(()), Err)?;
     }
     let stamps = marks.into_stamps();
@@ -70,13 +73,14 @@ pub fn take(tree: &mut Tree, roots: &[PathBuf], now: SystemTime) -> Result<Befor
 /// Finds what appeared or changed since `before`.
 pub fn compare(before: &Before, tree: &mut Tree, now: SystemTime) -> Found {
     let mut incomplete = tree.update(now).err();
-    let mut marks = Marks::new(&before.roots);
+    let (mut marks, mut closed) = (Marks::new(&before.roots), Vec::new());
     for root in &before.roots {
         let (tree, error) = tree.other_partial(root, now);
         marks.add_all(tree, root);
+        closed.extend(tree.unreadable().iter().filter(|path| !before.stamps.contains_key(*path)).cloned());
         incomplete = incomplete.or(error);
     }
-    Found { planted: before.compare(&marks), incomplete }
+    Found { planted: before.compare(&marks), closed, incomplete }
 }
 
 /// Like [`compare`], but builds a new tree, for a run whose owner is gone.

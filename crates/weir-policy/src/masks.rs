@@ -83,9 +83,8 @@ pub(crate) fn names_interest() -> Interest {
 }
 
 fn interest_with<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Interest {
-    // Patterns with a star are looked for everywhere.
     let (everyday, names): (Vec<&PersistentName>, Vec<&PersistentName>) =
-        NAMES.iter().partition(|known| known.kind == Kind::Executed && !known.last().contains('*'));
+        NAMES.iter().partition(|known| known.kind == Kind::Executed);
     let names = names.into_iter().map(|known| -> &'a str { known.last() }).chain([".git", "head"]);
     Interest::of(names.chain(patterns)).and_own(everyday.into_iter().map(PersistentName::last))
 }

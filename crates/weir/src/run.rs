@@ -188,10 +188,13 @@ fn perform(context: &Context, order: &RunRequest, how: &RunOptions<'_>) -> Resul
     let writable = environment::writable(context);
     let mut place = environment::prepare(context, order, &found, &writable)?;
     let mut watch = planted::Watch::begin(context, &writable)?;
-    watch.start_watching();
+    let planted_again = watch.start_watching(how.stopper);
     let attempted = attempt(context, order, how, &mut place, &mut writer);
     let planted = watch.end(&place.spec);
-    let (outcome, farewell) = attempted?;
+    let (mut outcome, farewell) = attempted?;
+    if planted_again.get().is_some() {
+        outcome.ended = Ended::Planted;
+    }
     let mut remarks = std::mem::take(&mut place.remarks);
     remarks.extend(planted);
     if outcome.ended == Ended::Unmasked {

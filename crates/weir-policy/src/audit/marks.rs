@@ -61,6 +61,12 @@ impl<'a> Marks<'a> {
         marked.chain(self.unmarked).collect()
     }
 
+    /// Records the state of paths that are not marked now but may be later.
+    pub(super) fn add_unmarked(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        let stamp = |path: &Path| fs::symlink_metadata(path).ok().map(|about| Stamp::of(&about));
+        self.unmarked.extend(paths.into_iter().filter_map(|path| stamp(&path).map(|stamp| (path, stamp))));
+    }
+
     /// Marks everything in a tree.
     pub(super) fn add_all(&mut self, tree: &Tree, root: &Path) {
         for (folder, entries) in tree.kept_by_folder() {
@@ -118,8 +124,7 @@ impl<'a> Marks<'a> {
         if !is_repository_at(folder) {
             // Its files may be the user's. A run that makes it a repository has not made them.
             let places = DECIDING.into_iter().chain(SETTINGS.iter().map(|(place, _)| *place));
-            let about = places.map(|place| folder.join(place)).filter_map(|path| Some((path.clone(), stamp(&path)?)));
-            self.unmarked.extend(about);
+            self.add_unmarked(places.map(|place| folder.join(place)));
             return;
         }
         let what = "a bare git repository inside the project";
@@ -210,10 +215,6 @@ pub(crate) fn is_looked_into(folder: &Path, root: &Path) -> bool {
 
 pub(super) fn is_in_repository(folder: &Path) -> bool {
     folder.iter().any(|part| part.eq_ignore_ascii_case(".git"))
-}
-
-fn stamp(path: &Path) -> Option<Stamp> {
-    fs::symlink_metadata(path).ok().map(|about| Stamp::of(&about))
 }
 
 /// Returns the path that a link points to, whether it exists or not.

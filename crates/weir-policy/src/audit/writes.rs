@@ -142,8 +142,8 @@ pub fn written_since(tree: &mut Tree, roots: &[PathBuf], since: SystemTime, path
 }
 
 /// Words what a run wrote in at most one line: single files by name, many by folder, and what builds and package managers
-/// fill as one number.
-pub fn summary(files: &[(PathBuf, &'static str)]) -> Option<String> {
+/// fill as one number. `show` words a path.
+pub fn summary(files: &[(PathBuf, &'static str)], show: impl Fn(&Path) -> String) -> Option<String> {
     let mut folders: BTreeMap<&Path, Vec<&(PathBuf, &'static str)>> = BTreeMap::new();
     let mut filled: BTreeMap<&OsStr, usize> = BTreeMap::new();
     for file in files {
@@ -157,9 +157,9 @@ pub fn summary(files: &[(PathBuf, &'static str)]) -> Option<String> {
     for (folder, files) in &folders {
         // What lies at the top takes effect there.
         if files.len() <= MAX_IN_FOLDER || folder.as_os_str().is_empty() {
-            parts.extend(files.iter().map(|(path, what)| format!("{} ({what})", path.display())));
+            parts.extend(files.iter().map(|(path, what)| format!("{} ({what})", show(path))));
         } else {
-            parts.push(format!("{}/ ({} programs, scripts or hidden files)", folder.display(), files.len()));
+            parts.push(format!("{}/ ({} programs, scripts or hidden files)", show(folder), files.len()));
         }
     }
     let rest = parts.len().saturating_sub(MAX_NAMED);
@@ -169,7 +169,7 @@ pub fn summary(files: &[(PathBuf, &'static str)]) -> Option<String> {
     }
     if !filled.is_empty() {
         let count: usize = filled.values().sum();
-        let names: Vec<String> = filled.keys().take(3).map(|name| name.to_string_lossy().into_owned()).collect();
+        let names: Vec<String> = filled.keys().take(3).map(|name| show(Path::new(name))).collect();
         parts.push(format!("{count} programs and scripts in {}", names.join(", ")));
     }
     (!parts.is_empty()).then(|| parts.join(", "))

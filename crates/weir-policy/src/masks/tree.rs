@@ -7,7 +7,7 @@
 //! - A tree that is too big is an error, not an incomplete result.
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub enum TreeError {
 pub struct Interest {
     /// The patterns themselves, which distinguish one interest from another.
     patterns: Vec<String>,
-    /// Names without stars that count only outside dependency folders, which contain thousands of them.
+    /// Patterns that count only outside dependency folders, which contain thousands of them.
     own: Vec<String>,
     /// Compiled when the first name is checked: a tree that is up to date checks none.
     matchers: OnceCell<Matchers>,
@@ -52,7 +52,7 @@ pub struct Interest {
 #[derive(Debug, Clone, Default)]
 struct Matchers {
     everywhere: Matcher,
-    own: HashSet<String>,
+    own: Matcher,
 }
 
 impl Interest {
@@ -72,11 +72,10 @@ impl Interest {
 
     fn keeps(&self, name: &OsStr, is_filled: bool) -> bool {
         let name = name.to_string_lossy().to_lowercase();
-        let Matchers { everywhere, own } = self.matchers.get_or_init(|| Matchers {
-            everywhere: Matcher::of(&self.patterns),
-            own: self.own.iter().cloned().collect(),
-        });
-        everywhere.matches(&name) || (!is_filled && own.contains(&name))
+        let Matchers { everywhere, own } = self
+            .matchers
+            .get_or_init(|| Matchers { everywhere: Matcher::of(&self.patterns), own: Matcher::of(&self.own) });
+        everywhere.matches(&name) || (!is_filled && own.matches(&name))
     }
 }
 

@@ -95,6 +95,49 @@ impl Anchor {
     }
 }
 
+/// Changes nothing: folders have no mode here.
+pub(crate) fn open_up(_: &Path) -> io::Result<Option<u32>> {
+    Ok(None)
+}
+
+/// Changes nothing: folders have no mode here.
+pub(crate) fn set_folder_mode(_: &Path, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
+/// What ended a wait for changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    /// The time is over.
+    Look,
+    /// The other end was dropped.
+    Stop,
+}
+
+/// Waits until the other end is dropped.
+pub(crate) struct FolderWatch(std::sync::mpsc::Receiver<()>);
+
+/// Watches no folders: only time passes.
+pub(crate) fn watch_folders(_: &[PathBuf]) -> io::Result<(impl Send + use<>, FolderWatch)> {
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    Ok((stop, FolderWatch(stopped)))
+}
+
+impl FolderWatch {
+    /// Waits this long.
+    pub(crate) fn wait(&self, most: Duration) -> Awaited {
+        match self.0.recv_timeout(most) {
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => Awaited::Look,
+            _ => Awaited::Stop,
+        }
+    }
+
+    /// Waits this long.
+    pub(crate) fn pause(&self, time: Duration) -> Awaited {
+        self.wait(time)
+    }
+}
+
 /// Returns `None`: the standard library does not tell it.
 pub(crate) fn file_id(_: &Metadata) -> Option<(u64, u64)> {
     None

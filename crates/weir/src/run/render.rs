@@ -286,6 +286,9 @@ fn how(done: &FinishedRun) -> String {
                 "ended after {took}: a hidden or protected file was replaced during the run, which would have exposed it; run it again"
             )
         }
+        (Ended::Planted, ..) => {
+            format!("ended after {took}: it made a file again that Weir had moved away, see below")
+        }
         (Ended::Lost, ..) => format!("lost after {took}: its exit status is unknown"),
     }
 }

@@ -178,6 +178,17 @@ impl Quarantine {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
+        // The owner may move it whatever the modes are, which the run chose.
+        let mode = os::open_up(above)?;
+        let _ = os::open_up(path);
+        let moved = self.take_from(above, path, name);
+        if let Some(mode) = mode {
+            os::set_folder_mode(above, mode)?;
+        }
+        moved
+    }
+
+    fn take_from(&self, above: &Path, path: &Path, name: &OsStr) -> io::Result<PathBuf> {
         let above = Anchor::open(above)?;
         let shown = name.to_string_lossy();
         let new = format!("{}-{}", shown.trim_start_matches('.'), random_name()?);
