@@ -12,6 +12,7 @@ mod kernel;
 mod levels;
 mod lifetime;
 mod network;
+mod own_files;
 mod planted;
 mod policy;
 mod processes;

@@ -164,9 +164,10 @@ fn no_name_that_runs_code_by_itself_stays() {
     assert!(answer["remarks"].to_string().contains("more like this"), "{answer}");
 }
 
-/// Plants again and again, until the end of the run.
-const PLANTER: &str = "while :; do echo evil > .envrc; mkdir -p .vscode; echo {} > .vscode/tasks.json; \
-                       mkdir -p conf/deep; echo evil > conf/deep/.envrc; touch out/up; sleep 0.05; done";
+/// Plants once it is told to, and stays.
+const PLANTER: &str = "touch out/up; while [ ! -e out/go ]; do sleep 0.05; done; echo evil > .envrc; mkdir -p .vscode; \
+                       echo {} > .vscode/tasks.json; mkdir -p conf/deep; echo evil > conf/deep/.envrc; \
+                       touch out/planted; while :; do touch out/up; sleep 0.05; done";
 
 #[test]
 fn planted_things_are_moved_away_while_the_run_goes_on() {
@@ -184,22 +185,163 @@ fn planted_things_are_moved_away_while_the_run_goes_on() {
     assert!(answer["remarks"].to_string().contains("conf/deep/.envrc"), "{answer}");
 }
 
+/// Nothing honest makes a file again that was moved away. Reacts long before the check that is made every second.
+#[test]
+fn a_run_that_plants_again_is_ended() {
+    for user in [User::Plain, User::Root] {
+        let Some(world) = World::new(user) else { return announce_skip() };
+        let code = "while :; do mkdir -p .claude; echo {} > .claude/settings.local.json; done 2>/dev/null";
+        let answer = parsed(&world.weir(&["run", "--json", "--timeout", "60", code]).output().unwrap());
+        assert_eq!(answer["ended"], "planted", "{answer}");
+        let remarks = answer["remarks"].to_string();
+        assert!(remarks.contains("made .claude again after Weir had moved it away"), "{answer}");
+        assert!(!world.project().join(".claude").exists(), "{answer}");
+    }
+}
+
+/// What is in a folder that cannot be listed can still be used by its name.
+#[test]
+fn a_folder_that_the_run_closed_is_opened_and_checked() {
+    let plant = "mkdir -p lib/.git/objects lib/.git/refs lib/.vscode lib/deep; echo evil > lib/.envrc; \
+                 echo {} > lib/.vscode/tasks.json; echo 'ref: refs/heads/m' > lib/.git/HEAD; echo evil > lib/deep/.envrc";
+    for close in
+        ["chmod 111 lib", "chmod 111 lib/deep lib", "chmod 555 lib/.vscode lib/.git lib", "chmod 0 lib/deep lib"]
+    {
+        let Some(world) = World::new(User::Plain) else { return announce_skip() };
+        fs::create_dir(world.project().join("lib")).unwrap();
+        world.own_all();
+        let answer = world.run(&format!("{plant}; {close}"));
+        for path in ["lib/.git", "lib/.vscode", "lib/.envrc", "lib/deep/.envrc"] {
+            let there = world.project().join(path).symlink_metadata();
+            assert!(
+                there.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound),
+                "{close}, {path}: {answer}"
+            );
+        }
+        let remarks = answer["remarks"].to_string();
+        assert!(close.contains("555") || remarks.contains("were opened to check them: lib"), "{close}: {answer}");
+        if close.contains("555") {
+            let mode =
+                std::os::unix::fs::PermissionsExt::mode(&world.project().join("lib").metadata().unwrap().permissions());
+            assert_eq!(mode & 0o777, 0o555, "{answer}");
+        }
+    }
+}
+
+/// Git asks only whether `objects` and `refs` can be searched.
+#[test]
+fn what_git_takes_for_a_repository_is_moved_away() {
+    for make in [
+        "ln -s ../s/o x/objects; ln -s ../s/r x/refs",
+        "touch x/objects x/refs; chmod +x x/*",
+        "echo ../s > x/commondir",
+    ] {
+        let code =
+            format!("mkdir -p x s/o s/r; echo 'ref: refs/heads/main' > x/HEAD; echo '[core]' > x/config; {make}");
+        check(&code, "x/HEAD", Fate::MovedAway);
+    }
+}
+
+#[test]
+fn settings_of_other_repositories_cannot_be_changed() {
+    let apart = |world: &World| {
+        for (path, text) in
+            [("HEAD", "ref: refs/heads/main\n"), ("config", "[core]\n"), ("objects/x", ""), ("refs/x", "")]
+        {
+            world.write(&format!("project/gitdata/{path}"), text);
+        }
+    };
+    check_in(apart, "rm gitdata/config; echo evil > gitdata/config", "gitdata/config.worktree", Fate::Refused);
+    check_in(apart, "mkdir gitdata/hooks; echo evil > gitdata/hooks/post-checkout", "gitdata/hooks", Fate::MovedAway);
+    let Some(world) = World::new(User::Plain) else { return announce_skip() };
+    apart(&world);
+    let answer = world.run("echo '[core] fsmonitor = evil' >> gitdata/config");
+    assert_eq!(fs::read_to_string(world.project().join("gitdata/config")).unwrap(), "[core]\n", "{answer}");
+}
+
+/// Files that run code or speak to a model, most of them in the folder that they lie in. No list has them all.
+#[rustfmt::skip]
+const UNKNOWN: &[&str] = &[
+    ".iex.exs", ".ghci", ".pryrc", ".irbrc", ".octaverc", ".erlang", ".ocamlinit", ".perldb", ".RData", ".user.ini",
+    ".pnp.cjs", ".yarn/releases/yarn.cjs", "bunfig.toml", ".bundle/config", "ansible.cfg", "latexmkrc",
+    "jupyter_server_config.py", ".pylintrc", "mypy.ini", ".rspec", ".rubocop.yml", ".config/mise/conf.d/x.toml",
+    "mise.production.toml", ".idx/dev.nix", ".replit", ".gitpod.yml", ".codesandbox/tasks.json", "flake.nix", "shell.nix",
+    ".forgejo/workflows/x.yml", ".gitea/workflows/x.yml", "docker-compose.override.yml",
+    "gradle/wrapper/gradle-wrapper.jar", "AGENT.md", ".rules", "CONVENTIONS.md", ".github/chatmodes/x.md", ".amp/x.md",
+    ".pi/x.md", "conductor.json", ".openhands/setup.sh", ".wezterm.lua", ".tmux.conf", ".inputrc", ".screenrc",
+    ".sqliterc", ".psqlrc", ".mongorc.js", ".nanorc", ".emacs", ".emacs.d/init.el", ".spacemacs", ".kshrc", ".cshrc",
+    ".tcshrc", ".login", ".xinitrc", ".Rhistory", ".Renviron", ".ipython/x.py", ".pythonrc", ".pythonstartup", ".node_repl",
+    ".babelrc", ".babelrc.js", ".swcrc", ".mocharc.js", ".lintstagedrc.js", ".commitlintrc.js", ".prettierrc.js",
+    ".stylelintrc.js", ".czrc", ".releaserc.js", ".hintrc", ".pnpmfile.cjs", ".npmignore", ".dockerignore", ".sbtopts",
+    ".jvmopts", ".scalafix.conf", ".mill-version", ".ruby-version", ".node-version", ".nvmrc", ".python-version",
+    ".terraformrc", ".tflint.hcl", ".ansible-lint", ".yamllint", ".markdownlint.cjs", ".flake8", ".coveragerc",
+    ".isort.cfg", ".style.yapf", ".pydistutils.cfg", ".condarc", ".actrc", ".woodpecker.yml", ".cirrus.yml",
+    ".semaphore/x.yml", ".teamcity/settings.kts", ".harness/x.yaml", ".tekton/x.yaml", ".earthly/config.yml", ".ort.yml",
+    ".aiderignore", ".cursorignore", ".codeium/instructions.md", ".tabnine/x", ".sourcery.yaml", ".coderabbit.yaml",
+];
+
+#[test]
+fn what_no_list_names_is_held_or_named() {
+    for path in UNKNOWN {
+        assert!(
+            weir_policy::audit::judge(Path::new(path), &weir_policy::audit::FileFacts::default()).is_some(),
+            "{path}"
+        );
+    }
+    // By what they are: a program, a script and a link, wherever they lie.
+    let Some(world) = World::new(User::Plain) else { return announce_skip() };
+    world.write("project/tools/existing", "#!/bin/sh\n");
+    world.write("project/.venv/bin/activate", "#\n");
+    for chunk in UNKNOWN.chunks(12) {
+        let make = |path: &&str| format!("mkdir -p \"$(dirname {path})\"; echo x > {path}\n");
+        let answer = world.run(&chunk.iter().map(make).collect::<String>());
+        let remarks = answer["remarks"].to_string();
+        let cut = remarks.matches(" more like these").count();
+        let unnamed = |path: &&&str| {
+            let folder = Path::new(path).parent().unwrap().display().to_string();
+            !remarks.contains(**path) && (folder.is_empty() || !remarks.contains(&folder))
+        };
+        let unnamed: Vec<_> = chunk.iter().filter(unnamed).collect();
+        assert!(unnamed.is_empty() || cut > 0, "{unnamed:?}: {answer}");
+    }
+    let answer = world.run(
+        "echo evil >> tools/existing; printf '#!/bin/sh\\n' > tools/script; cp /bin/true tools/program; \
+         ln -s /etc/passwd tools/link; echo evil >> .venv/bin/activate; chmod +x .venv/bin/activate; \
+         mkdir -p target/debug; for i in $(seq 40); do cp /bin/true target/debug/$i; done; echo x > notes.txt",
+    );
+    let remarks = answer["remarks"].to_string();
+    assert!(remarks.contains("tools/ (4 programs, scripts or hidden files)"), "{answer}");
+    assert!(remarks.contains("41 programs and scripts in .venv, target"), "{answer}");
+    assert!(!remarks.contains("notes.txt"), "{answer}");
+}
+
+/// Eight harmless changes must not hide the ninth.
+#[test]
+fn what_speaks_to_a_model_is_always_named() {
+    let Some(world) = World::new(User::Plain) else { return announce_skip() };
+    let harmless = (0..12).map(|number| format!("mkdir d{number}; echo > d{number}/Makefile; ")).collect::<String>();
+    let answer = world.run(&format!("{harmless} mkdir z; echo evil > z/AGENTS.md; echo evil > z/CONVENTIONS.md"));
+    let remarks = answer["remarks"].to_string();
+    assert!(remarks.contains("z/AGENTS.md") && remarks.contains("z/CONVENTIONS.md"), "{answer}");
+    assert!(remarks.contains("and 4 more"), "{answer}");
+}
+
 /// Kills the owner of a run, and checks that the next call, of any kind, finishes the audit.
 fn check_interrupted(call: impl Fn(&World) -> String, everywhere: bool) {
     let Some(world) = World::new(User::Plain) else { return announce_skip() };
     let project = world.project();
     let mut run = world.weir(&["run", "--timeout", "60", PLANTER]).stdout(Stdio::null()).spawn().unwrap();
-    let planted = || project.join(".envrc").exists() && project.join("conf/deep/.envrc").exists();
-    assert!(wait_until(TIMEOUT, || project.join("out/up").exists() && planted()));
+    assert!(wait_until(TIMEOUT, || project.join("out/up").exists()));
+    // An owner that is stopped does not look, so that all of it is there when it dies.
+    let owner = rustix::process::Pid::from_child(&run);
+    rustix::process::kill_process(owner, rustix::process::Signal::STOP).unwrap();
+    fs::write(project.join("out/go"), "").unwrap();
+    assert!(wait_until(TIMEOUT, || project.join("out/planted").exists()));
     run.kill().unwrap();
     run.wait().unwrap();
     let up = project.join("out/up");
     let quiet = || up.metadata().unwrap().modified().unwrap().elapsed().is_ok_and(|time| time > QUIET_TIME);
     assert!(wait_until(TIMEOUT, quiet));
-    // The files may have been moved away just before.
-    for path in [".envrc", "conf/deep/.envrc"] {
-        fs::write(project.join(path), "evil").unwrap();
-    }
     let said = call(&world);
     assert!(!project.join(".envrc").exists() && !project.join(".vscode").exists(), "{said}");
     assert_eq!(project.join("conf/deep/.envrc").exists(), !everywhere, "{said}");
