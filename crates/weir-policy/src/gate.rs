@@ -12,6 +12,7 @@ use crate::audit::{Kind, is_part_of_repository, names};
 use crate::judge::{Judgement, judge, judge_tool};
 use crate::masks::{Places, is_secret, secrets};
 use crate::rules::{PathRules, Rule, Rules, Subject, Verdict};
+use crate::shell;
 
 /// How many reasons a decision names.
 const MAX_REASONS: usize = 3;
@@ -197,7 +198,29 @@ impl Gate {
 
     /// Judges a run of a shell script by a tool, with a reason for every command.
     pub fn judge_script(&self, tool: &str, script: &str) -> Judgement {
-        together(judge_tool(&self.rules, tool), judge(&self.rules, script))
+        let mut judgement = together(judge_tool(&self.rules, tool), judge(&self.rules, script));
+        judgement.reasons.extend(self.of_git(script));
+        together(judgement, Judgement { verdict: Verdict::Allow, reasons: Vec::new() })
+    }
+
+    /// Judges the paths that commands of git name, since git shows files that are hidden in the work tree.
+    fn of_git(&self, script: &str) -> Vec<crate::judge::Reason> {
+        let mut found = Vec::new();
+        for command in shell::split(script).commands {
+            for path in shell::paths_shown_by_git(&command) {
+                let Places { project, folder, .. } = &self.around.places;
+                let paths = [lexical(&folder.join(&path)), lexical(&project.join(&path))];
+                let rules = paths.iter().flat_map(|path| self.of_rules(path, Access::Read));
+                let hidden =
+                    paths.iter().any(|path| self.hides(path)).then(|| deny("it holds secrets or is Weir's own"));
+                if let Some(reason) = rules.chain(hidden).max_by_key(|reason| reason.verdict) {
+                    let why = format!("would show {path} from git's objects: {}", reason.why);
+                    let (verdict, inside, command) = (reason.verdict, command.inside.clone(), command.source());
+                    found.push(crate::judge::Reason { verdict, command, inside, rule: None, why });
+                }
+            }
+        }
+        found
     }
 
     /// Judges the start of a program by rules about the program itself. Masks contain what it then does.
@@ -284,6 +307,12 @@ impl Gate {
             return Some(Refusal::Rule);
         }
         self.hides(path).then_some(Refusal::Secret)
+    }
+
+    /// Whether the caller may read a path by where it is: in the project, or where the user allows it.
+    pub fn reaches(&self, path: &Path) -> bool {
+        let is_readable = || self.rules.readable().iter().any(|pattern| pattern.covers(path, &self.around.places));
+        self.may_reach(path, Access::Read) || is_readable()
     }
 
     /// Whether a path is a place of secrets or Weir's own, whatever the rules say.

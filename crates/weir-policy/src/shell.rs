@@ -21,6 +21,7 @@ mod xargs;
 
 use std::collections::HashSet;
 
+pub(crate) use git::paths_shown as paths_shown_by_git;
 pub(crate) use globals::without_globals;
 pub use words::{Piece, Word};
 

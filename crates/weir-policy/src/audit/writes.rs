@@ -27,6 +27,9 @@ const MAX_CLOCK_LAG: Duration = Duration::from_millis(20);
 const CACHES: &[&str] =
     &[".coverage", ".cache", ".DS_Store", ".eslintcache", ".stylelintcache", ".parcel-cache", ".next"];
 
+/// Folders among the packages of Yarn that it loads code from whenever it starts.
+const RUN_BY_YARN: [&str; 2] = [".yarn/releases", ".yarn/plugins"];
+
 /// What is known of a file that a run wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FileFacts {
@@ -73,8 +76,7 @@ fn listed(relative: &Path, about: &FileFacts) -> Option<(Kind, &'static str)> {
 fn unlisted(relative: &Path, about: &FileFacts) -> Option<&'static str> {
     let top = relative.components().next().map(Component::as_os_str)?;
     let is_cache = |name: &OsStr| CACHES.iter().any(|cache| name == *cache) || ends_with(name, "_cache");
-    let is_hidden =
-        top.as_encoded_bytes().starts_with(b".") && !is_cache(top) && !in_dependencies(relative, Path::new(""));
+    let is_hidden = top.as_encoded_bytes().starts_with(b".") && !is_cache(top) && !is_filled(relative);
     match about {
         FileFacts { is_setuid: true, .. } => Some("a program that runs as its owner"),
         FileFacts { is_on_path: true, .. } => Some("in a folder of PATH"),
@@ -84,6 +86,11 @@ fn unlisted(relative: &Path, about: &FileFacts) -> Option<&'static str> {
         _ if is_hidden => Some("hidden"),
         _ => None,
     }
+}
+
+/// Returns whether package managers and builds fill a folder, and nothing but what is installed runs from it.
+fn is_filled(relative: &Path) -> bool {
+    in_dependencies(relative, Path::new("")) && !RUN_BY_YARN.iter().any(|folder| relative.starts_with(folder))
 }
 
 fn ends_with(name: &OsStr, end: &str) -> bool {
@@ -148,7 +155,8 @@ pub fn summary(files: &[(PathBuf, &'static str)], show: impl Fn(&Path) -> String
     let mut filled: BTreeMap<&OsStr, usize> = BTreeMap::new();
     for file in files {
         let folder = file.0.parent().unwrap_or(Path::new(""));
-        match folder.iter().find(|part| in_dependencies(Path::new(part), Path::new(""))) {
+        let is_dependency = |part: &&OsStr| is_filled(folder) && in_dependencies(Path::new(part), Path::new(""));
+        match folder.iter().find(is_dependency) {
             Some(name) => *filled.entry(name).or_default() += 1,
             None => folders.entry(folder).or_default().push(file),
         }

@@ -124,6 +124,7 @@ pub const HOME: &[Secret] = &[
     secret(".ivy2/.credentials", "passwords of Ivy"),
     secret(".sbt/*credentials*", "passwords of sbt"),
     secret(".sbt/*/*credentials*", "passwords of sbt"),
+    secret(".local/share/uv/credentials", "credentials of uv"),
     secret(".luarocks/upload_config.lua", "tokens of LuaRocks"),
     secret(".julia/logs", "a history of Julia"),
     secret(".julia/servers", "tokens of Julia packages"),

@@ -1,8 +1,8 @@
 //! Finds what `git` runs besides itself: aliases, pagers, editors and the commands of some subcommands.
 
-use super::UnclearKind;
 use super::unwrap::{CarriedCommand, joined};
 use super::words::Word;
+use super::{Command, UnclearKind};
 
 /// Settings that hold a command, by their full name.
 const RUNS: &[&str] = &[
@@ -54,6 +54,42 @@ const OPTIONS: &[&str] = &[
     "--extcmd",
     "--open-files-in-pager",
 ];
+
+/// Subcommands that show the content of files, or write it to the work tree.
+const SHOWING: &[&str] = &[
+    "annotate",
+    "archive",
+    "blame",
+    "cat-file",
+    "checkout",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "format-patch",
+    "grep",
+    "log",
+    "restore",
+    "show",
+    "stash",
+    "whatchanged",
+];
+
+/// Returns the paths whose content a command of git may show, as it names them: `secret` of `git show HEAD:secret`. A
+/// revision may be among them.
+pub(crate) fn paths_shown(command: &Command) -> Vec<String> {
+    if command.program() != Some("git") {
+        return Vec::new();
+    }
+    let mut words = command.words.iter().skip(1).skip_while(|word| !SHOWING.contains(&word.known_start()));
+    words.next();
+    let path = |word: &Word| {
+        let text = word.literal()?;
+        let path = text.rsplit_once(':').map_or(text, |(_, path)| path);
+        (!path.is_empty() && !path.starts_with('-')).then(|| path.to_owned())
+    };
+    words.filter_map(path).collect()
+}
 
 const HIDDEN: &str = "has a setting of git that runs something";
 

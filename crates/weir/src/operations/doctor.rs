@@ -5,6 +5,7 @@ mod memory;
 mod outputs;
 mod servers;
 mod store;
+mod tracked;
 
 use std::path::Path;
 use std::time::Duration;
@@ -222,6 +223,7 @@ fn check_runs(context: &Context, starts_servers: bool) -> Vec<Check> {
         0 => {}
         count => checks.push(Check::good("background runs", count.to_string())),
     }
+    checks.extend(tracked::check(context));
     checks.extend(servers::check(context, starts_servers));
     checks
 }

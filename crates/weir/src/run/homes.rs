@@ -87,6 +87,9 @@ pub(super) fn check_file(
         );
         return Err(refused(why.as_str()).hint(hint));
     }
+    if !permission::gate(context).reaches(file) {
+        return Err(refused("it is outside the project, and no user rule allows it").hint(way_to_read(context.face())));
+    }
     let is_seen = homes.shows(file) || writable.iter().any(|folder| file.starts_with(folder));
     // A person at a terminal may use their own files.
     if !is_seen && !context.face().is_person() {

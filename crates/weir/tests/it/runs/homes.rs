@@ -187,7 +187,7 @@ fn other_homes_and_passwords_are_hidden_from_root() {
 }
 
 #[test]
-fn a_file_that_is_named_is_given_to_the_run_wherever_it_lies() {
+fn a_file_that_a_person_names_is_given_to_the_run_wherever_it_lies() {
     let home = with_files("", &["notes.txt", ".ssh/id_rsa"]);
     let log = tempfile::Builder::new().prefix("weir-named-").suffix(".log").tempfile_in("/tmp").unwrap();
     fs::write(log.path(), "text of the log\n").unwrap();
@@ -199,12 +199,15 @@ fn a_file_that_is_named_is_given_to_the_run_wherever_it_lies() {
     let said = home.ok(&["run", "--file", path, "echo x > \"$FILE_PATH\" || ls /tmp"]);
     assert_eq!(fs::read_to_string(log.path()).unwrap(), "text of the log\n", "{said}");
     let mut server = home.server();
-    let said = server.said("ctx_execute_file", &json!({ "path": path, "language": "python", "code": code }));
-    assert!(said.contains("text of the log"), "{said}");
-    // A model cannot read a file of the home that is hidden from runs; the user can.
-    let notes = home.path().join("notes.txt");
-    let said = server.said("ctx_execute_file", &json!({ "path": notes, "language": "python", "code": code }));
-    assert!(said.contains("nothing was run") && said.contains("home folder outside the project"), "{said}");
+    // For a model, the rule is that of `context_read`: the project, and what the user allows.
+    for path in [log.path(), &home.path().join("notes.txt")] {
+        let said = server.said("ctx_execute_file", &json!({ "path": path, "language": "python", "code": code }));
+        assert!(said.contains("nothing was run") && said.contains("it is outside the project"), "{said}");
+        assert!(
+            server.said("context_read", &json!({ "path": path })).contains("it is outside the project"),
+            "{path:?}"
+        );
+    }
     assert!(home.ok(&["run", "-l", "python", "--file", "../notes.txt", code]).contains("text of notes.txt"));
     let secret = home.weir(&["run", "-l", "python", "--file", "../.ssh/id_rsa", code]);
     let said = text(&secret.stderr);
