@@ -2,10 +2,14 @@
 //! this program names a system, apart from what runs can reach (`run/outside.rs`).
 
 #[cfg(unix)]
+mod folders;
+#[cfg(unix)]
 mod unix;
 #[cfg(windows)]
 mod windows;
 
+#[cfg(unix)]
+pub(crate) use folders::*;
 #[cfg(unix)]
 pub(crate) use unix::*;
 #[cfg(windows)]
