@@ -28,6 +28,8 @@ TEXT
 }
 
 main() {
+  # Nobody else may change what is installed, whatever the caller's mask allows.
+  umask 022
   prefix="" from="$releases" action=install
   while [ $# -gt 0 ]; do
     case "$1" in
@@ -143,8 +145,15 @@ find_target() {
 sum_of() { printf '%s\n' "$sums" | while read -r sum target; do [ "$target" != "$1" ] || printf '%s' "$sum"; done; }
 
 get() {
+  host="${1#*://}" protocol=https
+  host="${host%%[/?#]*}"
   case "$1" in
-    http://127.0.0.1[:/]* | http://localhost[:/]* | https://*) ;;
+    # What precedes the sign could pass for the host.
+    *://*) case "$host" in *[@\\]*) die "will not download from an address with a user: $1" ;; esac ;;
+  esac
+  case "$1" in
+    https://*) ;;
+    http://127.0.0.1[:/]* | http://localhost[:/]*) protocol=http ;;
     http://*) die "will not download without TLS: $1" ;;
     *)
       [ -f "$1" ] || die "no such file: $1"
@@ -154,7 +163,8 @@ get() {
   esac
   say "downloading $1"
   if command -v curl >/dev/null; then
-    curl --fail --location --silent --show-error --output "$2" "$1" || die "cannot download $1"
+    curl --proto "=$protocol" --proto-redir '=https' --fail --location --silent --show-error --output "$2" "$1" ||
+      die "cannot download $1"
   elif command -v wget >/dev/null; then
     wget -q -O "$2" "$1" || die "cannot download $1"
   else
@@ -185,11 +195,14 @@ copy_files() {
   (cd "$1" && find . -type f) | sed 's|^\./||' | sort >"$scratch/new"
   : >"$scratch/old"
   [ ! -e "$list" ] || cp "$list" "$scratch/old"
+  # What is in the place of a copy could be a link, which would be written through.
+  rm -f "$list.new"
   sort -u "$scratch/new" "$scratch/old" >"$list.new"
   mv -f "$list.new" "$list"
   while read -r file; do
     mkdir -p "$prefix/$(dirname "$file")"
     partial="$prefix/$file.new"
+    rm -f "$partial"
     cp "$1/$file" "$partial"
     mv -f "$partial" "$prefix/$file"
   done <"$scratch/new"
@@ -197,6 +210,7 @@ copy_files() {
   # What only the version before had occurs once among these.
   sort "$scratch/new" "$scratch/new" "$scratch/old" | uniq -u >"$scratch/gone"
   remove_files "$scratch/gone"
+  rm -f "$list.new"
   cp "$scratch/new" "$list.new"
   mv -f "$list.new" "$list"
 }
