@@ -137,8 +137,14 @@ fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-') && word != "--"
 }
 
-/// Returns the letters of a cluster of short options.
+/// Long options that most programs understand, with their letters.
+const LONG_OPTIONS: &[(&str, &str)] = &[("--delete", "d"), ("--force", "f"), ("--recursive", "r")];
+
+/// Returns the letters of a cluster of short options, or the one that a long option stands for, which may be abbreviated.
 fn letters(word: &str) -> Option<&str> {
+    if let Some((_, letter)) = LONG_OPTIONS.iter().find(|(long, _)| word.len() > 2 && long.starts_with(word)) {
+        return Some(letter);
+    }
     let letters = word.strip_prefix('-')?;
     (!letters.is_empty() && letters.chars().all(|c| c.is_ascii_alphabetic())).then_some(letters)
 }
@@ -146,7 +152,7 @@ fn letters(word: &str) -> Option<&str> {
 /// Returns whether a word is the option or, for short options, contains any of its letters.
 fn shares(option: &str, word: &str) -> bool {
     match (letters(option), letters(word)) {
-        (Some(option), Some(word)) => word.chars().any(|letter| option.contains(letter)),
+        (Some(option), Some(word)) => word.chars().any(|letter| has_letter(option, letter)),
         _ => option == word,
     }
 }
@@ -156,10 +162,15 @@ fn is_given(option: &str, words: &[&str]) -> bool {
     match letters(option) {
         Some(wanted) => {
             let given: String = words.iter().filter_map(|word| letters(word)).collect();
-            wanted.chars().all(|letter| given.contains(letter))
+            wanted.chars().all(|letter| has_letter(&given, letter))
         }
         None => words.contains(&option),
     }
+}
+
+/// Whether a letter is among others. Programs spell recursion either way.
+fn has_letter(letters: &str, letter: char) -> bool {
+    letters.contains(letter) || (matches!(letter, 'r' | 'R') && letters.contains(['r', 'R']))
 }
 
 fn is_program(name: &str) -> bool {

@@ -67,10 +67,48 @@ pub(super) fn inner(command: &Command, program: &str) -> Vec<CarriedCommand> {
         "printf" | "wait" | "test" | "[" | "let" | "read" | "mapfile" | "readarray" | "getopts" => {
             builtin(program, words)
         }
-        "dc" | "ed" | "red" => words.iter().any(|word| word.source().contains('!')).then_some(RUNS),
+        "dc" | "ed" | "red" => {
+            let is_bang = |text: &str| text.contains('!');
+            let carries =
+                words.iter().any(|word| is_bang(word.source())) || command.input.as_deref().is_some_and(is_bang);
+            carries.then_some(RUNS)
+        }
+        "less" | "more" | "most" => words.iter().skip(1).any(runs_in_pager).then_some(RUNS),
+        "make" | "gmake" | "bmake" | "remake" => words.windows(2).any(reads_makefile).then_some(STDIN),
+        "pwsh" | "powershell" | "pwsh-preview" => powershell(words),
         _ => None,
     };
     found.map(opaque).into_iter().flatten().chain(interpreter(command, program)).collect()
+}
+
+/// Whether an argument of a pager is a command for its beginning that starts a program.
+fn runs_in_pager(word: &Word) -> bool {
+    word.known_start().starts_with('+') && (word.literal().is_none() || word.known_start().contains(['!', '|', '#']))
+}
+
+/// Whether the last of these words makes `make` read its rules from standard input.
+fn reads_makefile(words: &[Word]) -> bool {
+    let [before, word] = words else { return false };
+    let text = word.known_start();
+    let options = ["--file=", "--makefile=", "-f"];
+    let is_named = matches!(before.known_start(), "-f" | "--file" | "--makefile");
+    let file = options.iter().find_map(|option| text.strip_prefix(option)).or(is_named.then_some(text));
+    matches!(file, Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+}
+
+/// Checks PowerShell, whose code starts programs by their names. A script in a file is a program like any other.
+fn powershell(words: &[Word]) -> Option<&'static str> {
+    let options = || words.iter().skip(1).map(|word| word.known_start().to_ascii_lowercase());
+    let is_code = |text: &String| {
+        let option = text.trim_start_matches(['-', '/']);
+        option.len() < text.len() && option.starts_with(['c', 'e']) && !option.starts_with("ex") && option != "ep"
+    };
+    let is_file = |text: &String| text.ends_with(".ps1") || text.contains("version") || text.contains("help");
+    match (options().any(|text| is_code(&text)), options().any(|text| is_file(&text))) {
+        (true, _) => Some(RUNS),
+        (false, true) => None,
+        (false, false) => Some(STDIN),
+    }
 }
 
 /// Checks a builtin that evaluates subscripts in its arguments, since a subscript runs the commands in it.

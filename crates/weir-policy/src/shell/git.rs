@@ -154,13 +154,17 @@ fn configured(words: &[Word]) -> Vec<CarriedCommand> {
 fn setting(word: &Word, text: &str) -> Vec<CarriedCommand> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let name = name.to_lowercase();
-    let alias = name.starts_with("alias.") && (value.starts_with('!') || word.literal().is_none());
+    let alias = name.starts_with("alias.");
     let runs = RUNS.contains(&name.as_str())
         || name.starts_with("pager.")
         || RUNS_BY_ENDING.iter().any(|end| name.ends_with(end));
     match word.literal() {
         _ if !alias && !runs && !name.is_empty() => Vec::new(),
         Some(_) if value.is_empty() || ["true", "false", "store", "cache"].contains(&value) => Vec::new(),
+        // A subcommand of git under another name, whose arguments are not known here.
+        Some(_) if alias && !value.starts_with('!') => {
+            vec![CarriedCommand::Script(format!("git {value}")), CarriedCommand::Unclear(UnclearKind::Name, HIDDEN)]
+        }
         Some(_) => vec![CarriedCommand::Script(value.trim_start_matches('!').to_owned())],
         None => vec![CarriedCommand::Unclear(UnclearKind::Name, HIDDEN)],
     }

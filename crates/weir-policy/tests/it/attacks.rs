@@ -211,12 +211,23 @@ const INVISIBLE: &[&str] = &[
     "git -c alias.x='!evil' x",
     "git -c core.pager=evil log",
     "ssh -o ProxyCommand=evil host",
+    "make -f - <<< 'x:; evil'",
+    "printf 'x:; evil' | make --file=- x",
+    "make -f /dev/stdin < notes",
+    "pwsh -c evil",
+    "pwsh -NoProfile -Command evil",
+    "echo evil | pwsh",
+    "ed <<< '!evil'",
+    "less '+!evil' notes",
     "python -c 'import os; os.system(\"evil\")'",
     "perl -e 'system(\"evil\")'",
     // From here on nothing is noticed: only the masked binary stops these.
     "x='a['; y='$('; z=\"$x${y}evil)]\"; echo $((z))",
     "python -c 'f = vars(__builtins__)[\"ev\" \"al\"]; f(input())'",
     "make -f evil.mk",
+    "cargo run",
+    "go run .",
+    "pwsh evil.ps1",
     "./script-that-calls-evil.sh",
 ];
 
