@@ -158,7 +158,7 @@ fn find_at(window: &Window, hit: LiteralHit) -> Option<Finding> {
         Literal::Sign(Sign::User) => (CURL_PASSWORD, context::curl_password(window, hit.at, hit.end())?),
         Literal::Sign(Sign::DashP) => (PASSWORD, context::dash_p(window, hit.end())?),
         Literal::Sign(Sign::IdentifiedBy) => (PASSWORD, context::identified_by(window, hit.at, hit.end())?),
-        Literal::Sign(Sign::Pgpass) => (PASSWORD, context::pgpass(window, hit.end())?),
+        Literal::Sign(Sign::Pgpass) => (PASSWORD, context::pgpass(window, hit.at, hit.end())?),
         Literal::Sign(Sign::Cookie) => (COOKIE, context::cookie(window, hit.end())?),
         Literal::Sign(Sign::CookieJar) => (COOKIE, context::cookie_jar(window, hit.at, hit.end())?),
         Literal::Sign(Sign::JwkMember) => ("private-key", context::jwk_member(window, hit.at, hit.end())?),

@@ -31,11 +31,11 @@ pub(super) fn in_url(window: &Window, at: usize) -> Option<(&'static str, Range<
         let is_token = at_sign >= MIN_URL_TOKEN_BYTES && value::is_random(&authority[..at_sign]);
         return is_token.then_some((URL_TOKEN, start..start + at_sign));
     };
-    // RFC 2606 reserves these names for documentation.
-    if authority[at_sign..].windows(8).any(|part| part.eq_ignore_ascii_case(b"example.")) {
+    let (user, password) = (&authority[..colon], &authority[colon + 1..at_sign]);
+    // Examples have made-up passwords; a random one is real, wherever it is.
+    if is_reserved(&authority[at_sign + 1..]) && !value::is_random(password) {
         return None;
     }
-    let (user, password) = (&authority[..colon], &authority[colon + 1..at_sign]);
     // Some services take the token as the user: `https://TOKEN:x-oauth-basic@github.com`.
     if user.len() >= MIN_URL_TOKEN_BYTES && value::is_random(user) {
         return Some((URL_TOKEN, start..start + at_sign));
@@ -45,6 +45,15 @@ pub(super) fn in_url(window: &Window, at: usize) -> Option<(&'static str, Range<
     let is_pattern = user.starts_with(b"[") || is_anonymous;
     let is_secret = password.len() >= 3 && password != user && !is_pattern && !value::is_placeholder(password);
     is_secret.then_some((URL_PASSWORD, start + colon + 1..start + at_sign))
+}
+
+/// Whether the host of an address is one that RFC 2606 reserves for documentation, or below one.
+fn is_reserved(host: &[u8]) -> bool {
+    const RESERVED: [&[u8]; 4] = [b"example", b"example.com", b"example.net", b"example.org"];
+    let host = host.split(|&byte| byte == b':').next().unwrap_or_default();
+    let ends = |name: &&[u8]| host.len() >= name.len() && host[host.len() - name.len()..].eq_ignore_ascii_case(name);
+    let is_whole = |name: &[u8]| host.len() == name.len() || host[host.len() - name.len() - 1] == b'.';
+    RESERVED.iter().any(|name| ends(name) && is_whole(name))
 }
 
 /// Returns the credential after the word `Authorization` that ends at `end`.
@@ -136,17 +145,26 @@ fn chosen(window: &Window, at: usize) -> Option<Range<usize>> {
     (value::is_password(text) || value::is_random(text)).then_some(start..end)
 }
 
-/// Returns the password in a line of a `.pgpass`, `host:5432:database:user:password`, whose port ends at `end`.
-pub(super) fn pgpass(window: &Window, end: usize) -> Option<Range<usize>> {
+/// Returns the password in a line of a `.pgpass`, `host:5432:database:user:password`, whose port with its colons is
+/// `at..end`.
+pub(super) fn pgpass(window: &Window, at: usize, end: usize) -> Option<Range<usize>> {
+    let is_end = |byte: u8| byte <= b' ' || is_quote_or_escape(byte);
+    let host = window.run_while_back(at, MAX_DISTANCE_BYTES, |byte| byte != b':' && !is_end(byte));
+    if host == at || !window.before(host).is_none_or(is_end) {
+        return None;
+    }
     let field = |from: usize| {
         let end = window.run_while(from, 64, |byte| byte > b' ' && byte != b':');
         (end > from && window.byte(end) == Some(b':')).then_some(end + 1)
     };
     let start = field(field(end)?)?;
-    let password = start..window.run_while(start, 128, |byte| byte > b' ');
-    let is_whole_line = matches!(window.byte(password.end), None | Some(b'\n' | b'\r'));
+    let password = start..window.run_while(start, 128, |byte| !is_end(byte));
     let text = window.slice(password.clone());
-    (is_whole_line && (value::is_password(text) || value::is_random(text))).then_some(password)
+    (value::is_password(text) || value::is_random(text)).then_some(password)
+}
+
+fn is_quote_or_escape(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`' | b'\\')
 }
 
 /// Returns the values after the word `Cookie` that ends at `end`, from the first to the last random one.

@@ -18,6 +18,9 @@ const MAX_VALUE_BYTES: usize = 8192;
 /// more than once.
 const MAX_BARE_PASSWORD_BYTES: usize = 256;
 
+/// Minimum length of a password among other words, in bytes. Shorter ones are names of algorithms and types.
+const MIN_WORD_BYTES: usize = 8;
+
 /// Returns the secret that the name with `key` at `at` announces, and the rule that found it.
 pub(super) fn find(window: &Window, key: &Key, at: usize) -> Option<(&'static str, Range<usize>)> {
     let name = name_around(window, key, at)?;
@@ -122,6 +125,8 @@ enum Style {
     File,
     /// Bare and alone on the line, as in YAML.
     Line,
+    /// Bare, and followed by a blank, as in a message.
+    Word,
     /// Bare among other text, as in code.
     Bare,
 }
@@ -292,16 +297,30 @@ fn bare_password(window: &Window, value_start: ValueStart) -> Option<ValueMatch>
         }
     }
     let mut end = bare_end(window, value_start, MAX_BARE_PASSWORD_BYTES, |_| true)?;
+    while matches!(value_start.style, Style::Env | Style::File) && is_part(window, end) {
+        end = bare_end(window, ValueStart { at: end + 1, ..value_start }, MAX_BARE_PASSWORD_BYTES, |_| true)?;
+    }
     if value_start.style == Style::Bare && matches!(window.byte(end), Some(b'&' | b'|')) {
         // These characters are only part of a password if it is alone on the line.
         let longer =
             window.run_while(end, MAX_BARE_PASSWORD_BYTES, |byte| byte > b' ' && !b"\"'`,;(){}[]<>\\".contains(&byte));
         end = if is_whole_line(longer) { longer } else { end };
     }
-    let style = if value_start.style == Style::Bare && is_whole_line(end) { Style::Line } else { value_start.style };
+    let style = match value_start.style {
+        Style::Bare if is_whole_line(end) => Style::Line,
+        Style::Bare if window.byte(end) == Some(b' ') => Style::Word,
+        style => style,
+    };
     let stops: &[u8] = if matches!(value_start.style, Style::Env | Style::File) { b"" } else { b".,:" };
     let value = value_start.at..without_stop(window, value_start.at, end, stops);
     (!value.is_empty()).then_some(ValueMatch { range: value, style })
+}
+
+/// Whether the `&` at `at` is part of a password, and not the end of a field of a form (`a=b&c=d`), an entity (`&amp;`) or
+/// a sign of a shell.
+fn is_part(window: &Window, at: usize) -> bool {
+    let end = window.run_while(at + 1, MAX_NAME_BYTES, |byte| URL64.has(byte) || b".[]%".contains(&byte));
+    window.byte(at) == Some(b'&') && end > at + 1 && !matches!(window.byte(end), Some(b'=' | b';'))
 }
 
 /// Returns where a value without quotes ends, unless it turns out to be code: a call, an index, a literal of a type.
@@ -345,6 +364,7 @@ fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static 
     let may_be_weak = match style {
         Style::Quoted | Style::Element | Style::File => true,
         Style::Env | Style::Line => is_shouted || !value::is_member(value),
+        Style::Word => value.len() >= MIN_WORD_BYTES && !value::is_wordy(value),
         Style::Bare => false,
     };
     let is_weak = may_be_weak && (value::is_password(value) || (is_shouted && value::is_plain_password(value)));

@@ -53,7 +53,7 @@ pub(super) enum Sign {
     DashP,
     /// The end of `IDENTIFIED BY` or `IDENTIFIED WITH`, whose beginning is shared by too many words
     IdentifiedBy,
-    /// `:5432:`
+    /// A port of PostgreSQL between colons
     Pgpass,
     /// `Cookie`
     Cookie,
@@ -86,6 +86,9 @@ const SIGNS: &[(&str, Sign)] = &[
     ("tified by ", Sign::IdentifiedBy),
     ("tified with ", Sign::IdentifiedBy),
     (":5432:", Sign::Pgpass),
+    (":5433:", Sign::Pgpass),
+    (":6432:", Sign::Pgpass),
+    (":*:", Sign::Pgpass),
     ("cookie", Sign::Cookie),
     ("\ttrue\t", Sign::CookieJar),
     ("\tfalse\t", Sign::CookieJar),

@@ -157,7 +157,7 @@ pub(super) fn entropy(value: &[u8]) -> f64 {
 /// Returns whether the value is made of words: it has many letter pairs, and most are common in words.
 ///
 /// A lower-case letter before an upper-case one is a boundary between two words, so it does not count as a pair.
-fn is_wordy(value: &[u8]) -> bool {
+pub(super) fn is_wordy(value: &[u8]) -> bool {
     let pairs = value.windows(2).filter(|pair| ALPHA.has_all(pair) && !(LOWER.has(pair[0]) && UPPER.has(pair[1])));
     let (mut all, mut common) = (0, 0);
     for pair in pairs {

@@ -1,8 +1,8 @@
 //! The visible form of a text, mapped to the bytes of its stored form.
 //!
 //! Escape sequences, control characters, characters deleted by a backspace, and characters without width are left out.
-//! What ends a visible stretch of a line (a line end, a carriage return, an erased line) stays as one byte, and `_`,
-//! `-` and `.` are decoded where JSON or a URL writes them by their number, as is `/` where JSON escapes it.
+//! What ends a visible stretch of a line (a line end, a carriage return, an erased line) stays as one byte. Characters of
+//! ASCII are decoded where JSON or a URL writes them by their number, as is `/` where JSON escapes it.
 
 use std::collections::VecDeque;
 
@@ -315,9 +315,9 @@ enum Escape {
     None,
 }
 
-/// Reads `_`, `-` or `.` written as `%5F` or `\u005f`, or `/` written as `\/`, from the beginning of `text`.
+/// Reads a printable character written as `%5F` or `\u005f`, a line end written as `%0A`, or `/` written as `\/`, from the
+/// beginning of `text`.
 fn read_escape(text: &[u8]) -> Escape {
-    const WRITTEN: [(&str, u8); 3] = [("5f", b'_'), ("2d", b'-'), ("2e", b'.')];
     if text.starts_with(b"\\/") {
         return Escape::Whole(b'/');
     }
@@ -326,13 +326,13 @@ fn read_escape(text: &[u8]) -> Escape {
         return if prefix.starts_with(text) { Escape::Begun } else { Escape::None };
     }
     let Some(digits) = text.strip_prefix(prefix) else { return Escape::None };
-    for (written, character) in WRITTEN {
-        let compared = digits.len().min(written.len());
-        if digits[..compared].eq_ignore_ascii_case(&written.as_bytes()[..compared]) {
-            return if compared == written.len() { Escape::Whole(character) } else { Escape::Begun };
-        }
+    let digit = |at: usize| digits.get(at).and_then(|&byte| char::from(byte).to_digit(16));
+    match (digit(0), digit(1)) {
+        (Some(0), Some(10)) if prefix == b"%" => Escape::Whole(b'\n'),
+        (Some(high @ 2..=7), Some(low)) if (high, low) != (7, 15) => Escape::Whole((high * 16 + low) as u8),
+        (Some(0 | 2..=7), None) if digits.len() == 1 => Escape::Begun,
+        _ => Escape::None,
     }
-    Escape::None
 }
 
 /// Returns whether a character has no width: the soft hyphen, joiners, direction marks, tags. Variation selectors of
