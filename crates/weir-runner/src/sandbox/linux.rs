@@ -11,6 +11,7 @@ mod child;
 mod fence;
 pub(crate) mod filter;
 mod init;
+mod memory;
 mod mounts;
 mod namespaces;
 mod view;

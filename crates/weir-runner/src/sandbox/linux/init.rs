@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus};
 
 use super::mounts::MountWatch;
-use super::{Failure, FailureContext as _, child, namespaces, view};
+use super::{Failure, FailureContext as _, child, memory, namespaces, view};
 use crate::control::{self, Message, RunEnd};
 use crate::sandbox::Isolation;
 use crate::{BROKER_PORT, EGRESS_PORT, Level, Network, Spec};
@@ -120,7 +120,7 @@ fn wait_for(pid: Pid, spec: &Spec, socket: &UnixStream, sources: &EventSources) 
         }
         if looked.elapsed() >= MEMORY_CHECK_INTERVAL {
             looked = Instant::now();
-            if memory_of(&processes(spec.level)) + shared_memory(spec.level) > spec.caps.memory_bytes {
+            if memory::used(&processes(spec.level), spec) > spec.caps.memory_bytes {
                 return RunEnd { memory: true, ..RunEnd::default() };
             }
         }
@@ -228,31 +228,6 @@ fn descendants() -> Vec<i32> {
         }
     }
     found
-}
-
-/// Returns the memory of these processes that is not backed by a file: private and shared. Memory shared by several
-/// processes is counted for each of them.
-fn memory_of(processes: &[i32]) -> u64 {
-    let kilobytes = |pid: &i32| -> Option<u64> {
-        let about = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-        let lines = about.lines().filter_map(|line| line.strip_prefix("RssAnon:").or(line.strip_prefix("RssShmem:")));
-        Some(lines.filter_map(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()).sum())
-    };
-    processes.iter().filter_map(kilobytes).sum::<u64>() << 10
-}
-
-/// Returns the resident memory of System V segments, which outlive the processes that created them. Segments that are
-/// attached to a process are counted there again.
-fn shared_memory(level: Level) -> u64 {
-    if level != Level::Full {
-        // Without an IPC namespace the segments belong to the machine, and the filter keeps a run from creating any.
-        return 0;
-    }
-    let Ok(table) = std::fs::read_to_string("/proc/sysvipc/shm") else { return 0 };
-    let mut lines = table.lines();
-    let names = lines.next().unwrap_or_default();
-    let Some(column) = names.split_whitespace().position(|name| name == "rss") else { return 0 };
-    lines.filter_map(|line| line.split_whitespace().nth(column)?.parse::<u64>().ok()).sum()
 }
 
 /// Kills until no process is left. Orphans become children of this process, so none is out of reach.

@@ -232,6 +232,33 @@ fn the_watch_over_memory_cannot_be_blinded() {
     check_memory("limits");
 }
 
+/// Memory that the kernel keeps for a run, and that is no process's own.
+#[test]
+fn files_in_memory_and_full_sockets_are_counted() {
+    const SOCKETS: &str = "import socket, time\n\
+        server = socket.socket(); server.bind(('127.0.0.1', 0)); server.listen(200); kept = []\n\
+        for _ in range(150):\n\
+        \x20   c = socket.create_connection(server.getsockname()); c.setblocking(False)\n\
+        \x20   kept.append((c, server.accept()))\n\
+        \x20   try:\n\
+        \x20       while True: c.send(bytes(1 << 16))\n\
+        \x20   except BlockingIOError: pass\n\
+        time.sleep(60)\n";
+    for user in [User::Plain, User::Root] {
+        let Some(world) = World::new(user) else { return announce_skip() };
+        world.configure("[run]\nmemory_mb = 150");
+        world.write("project/out/sockets.py", SOCKETS);
+        for code in [
+            "head -c 400M /dev/zero > /tmp/x; sleep 60",
+            "head -c 400M /dev/zero > /dev/shm/x; sleep 60",
+            "exec python3 out/sockets.py",
+        ] {
+            let answer = world.run(code);
+            assert_eq!(answer["ended"], "memory", "{code} as {user:?}: {answer}");
+        }
+    }
+}
+
 #[test]
 fn the_private_tmp_has_a_size() {
     let Some(world) = World::new(User::Plain) else { return announce_skip() };
