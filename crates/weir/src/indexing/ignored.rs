@@ -2,8 +2,10 @@
 //! list.
 //!
 //! Invariants: the files are read by [`foreign`], never by a library that would follow a link to a device; the number
-//! of patterns in memory is bounded; an ignore file that cannot be read is reported.
+//! of patterns in memory is bounded; an ignore file that cannot be read is reported, and if it is too large,
+//! everything in its folder is ignored, since what it says is not known.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ignore::Match;
@@ -33,6 +35,8 @@ struct FolderPatterns {
     /// In order of precedence. The first is `.ignore`, and the others are git's.
     files: [Gitignore; 3],
     patterns: usize,
+    /// For each of the files, whether it says something that is not known here.
+    is_unknown: [bool; 3],
     /// Whether it is the root of a repository, in which git's files of the folders around it do not apply.
     is_repository: bool,
 }
@@ -44,7 +48,7 @@ impl Ignored {
         let mut ignored = Self { root: root.to_owned(), levels, user: Gitignore::empty(), held: 0, unread: Vec::new() };
         if let Some(path) = gitconfig_excludes_path() {
             let text = foreign::read_user_file(&path, MAX_FILE_BYTES);
-            ignored.user = ignored.patterns(root, &path, text).0;
+            ignored.user = ignored.patterns(root, &path, text).unwrap_or_else(|| (Gitignore::empty(), 0)).0;
         }
         let mut above: Vec<PathBuf> = root.ancestors().skip(1).map(Path::to_owned).collect();
         above.reverse();
@@ -63,10 +67,14 @@ impl Ignored {
         }
         let outwards = || self.levels.iter().rev();
         let in_repository = outwards().position(|level| level.is_repository).map_or(self.levels.len(), |at| at + 1);
-        let by_file = (0..3).flat_map(|file| {
+        let by_level = (0..3).flat_map(|file| {
             let levels = if file == 0 { self.levels.len() } else { in_repository };
-            outwards().take(levels).map(move |level| &level.files[file])
+            outwards().take(levels).map(move |level| (level, file))
         });
+        if by_level.clone().any(|(level, file)| level.is_unknown[file]) {
+            return true;
+        }
+        let by_file = by_level.map(|(level, file)| &level.files[file]);
         let said = by_file.chain([&self.user]).map(|file| file.matched(path, is_folder)).find(|said| !said.is_none());
         match said {
             Some(Match::Ignore(_)) => true,
@@ -84,9 +92,9 @@ impl Ignored {
         let mut held = 0;
         let mut read = |ignored: &mut Self, top: &Path, name: &str| {
             let text = foreign::read_below(top, Path::new(name), MAX_FILE_BYTES);
-            let (file, patterns) = ignored.patterns(folder, &top.join(name), text);
-            held += patterns;
-            file
+            let read = ignored.patterns(folder, &top.join(name), text);
+            held += read.as_ref().map_or(0, |(_, patterns)| *patterns);
+            read.map(|(file, _)| file)
         };
         let plain = read(self, folder, ".ignore");
         let git = read(self, folder, ".gitignore");
@@ -96,29 +104,36 @@ impl Ignored {
         });
         let is_repository = repository.is_some();
         let exclude = repository.map(|repository| read(self, &repository.common, "info/exclude"));
-        let files = [plain, git, exclude.unwrap_or_else(Gitignore::empty)];
-        self.levels.push(FolderPatterns { folder: folder.to_owned(), files, patterns: held, is_repository });
+        let files = [plain, git, exclude.unwrap_or_else(|| Some(Gitignore::empty()))];
+        let is_unknown = files.each_ref().map(Option::is_none);
+        let files = files.map(|file| file.unwrap_or_else(Gitignore::empty));
+        self.levels.push(FolderPatterns {
+            folder: folder.to_owned(),
+            files,
+            is_unknown,
+            patterns: held,
+            is_repository,
+        });
     }
 
-    /// Returns the patterns of a file, anchored at a folder, and their number.
-    fn patterns(&mut self, folder: &Path, path: &Path, text: std::io::Result<Vec<u8>>) -> (Gitignore, usize) {
-        let nothing = || (Gitignore::empty(), 0);
+    /// Returns the patterns of a file, anchored at a folder, and their number, or `None` if they are not known.
+    fn patterns(&mut self, folder: &Path, path: &Path, text: std::io::Result<Vec<u8>>) -> Option<(Gitignore, usize)> {
         let text = match text {
             Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => return self.unknown(path, &error.to_string()),
             Err(error) => {
-                if error.kind() != std::io::ErrorKind::NotFound {
+                if error.kind() != ErrorKind::NotFound {
                     self.unread.push((path.to_owned(), error.to_string()));
                 }
-                return nothing();
+                return Some((Gitignore::empty(), 0));
             }
         };
         let text = String::from_utf8_lossy(&text);
         let text = text.trim_start_matches('\u{feff}');
         let count = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')).count();
         if self.held + count > MAX_PATTERNS {
-            self.unread
-                .push((path.to_owned(), format!("together with its parents it has more than {MAX_PATTERNS} patterns")));
-            return nothing();
+            let why = format!("together with its parents it has more than {MAX_PATTERNS} patterns");
+            return self.unknown(path, &why);
         }
         let mut builder = GitignoreBuilder::new(folder);
         for line in text.lines() {
@@ -128,19 +143,42 @@ impl Ignored {
         match builder.build() {
             Ok(file) => {
                 self.held += count;
-                (file, count)
+                Some((file, count))
             }
-            Err(error) => {
-                self.unread.push((path.to_owned(), error.to_string()));
-                nothing()
-            }
+            Err(error) => self.unknown(path, &error.to_string()),
         }
+    }
+
+    /// Reports a file whose patterns are not known.
+    fn unknown<T>(&mut self, path: &Path, why: &str) -> Option<T> {
+        self.unread.push((path.to_owned(), format!("{why}, so everything in its folder is left out")));
+        None
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_whose_ignore_file_is_too_large_is_left_out() {
+        let place = tempfile::tempdir().unwrap();
+        let project = place.path().canonicalize().unwrap();
+        std::fs::create_dir_all(project.join("sub/deep")).unwrap();
+        let many = "a*b\n".repeat(MAX_PATTERNS + 1);
+        for text in ["# padding\n".repeat(60_000) + "secret.txt\n", many] {
+            std::fs::write(project.join("sub/.gitignore"), text).unwrap();
+            let mut ignored = Ignored::new(&project);
+            assert!(
+                !ignored.leaves_out(&project.join("a.rs"), false) && !ignored.leaves_out(&project.join("sub"), true)
+            );
+            assert!(ignored.leaves_out(&project.join("sub/secret.txt"), false));
+            assert!(ignored.leaves_out(&project.join("sub/deep"), true));
+            assert!(!ignored.leaves_out(&project.join("b.rs"), false), "back above it");
+            let unread = ignored.unread();
+            assert!(unread.iter().any(|(path, why)| path.ends_with("sub/.gitignore") && why.contains("left out")));
+        }
+    }
 
     #[test]
     fn patterns_of_git_around_a_repository_do_not_apply_in_it() {
