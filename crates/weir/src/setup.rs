@@ -120,7 +120,7 @@ pub(crate) fn run(
             plan.notes.extend(lacking);
             plan
         }
-        SetupCommand::Teardown => plan::teardown(&places, &recipes, whose)?,
+        SetupCommand::Teardown => plan::teardown(&places, &recipes, whose)?.whole()?,
     };
     let off = Switch::read(context.paths()).all_off(context.project(), &context.env().folder);
     let off: String =

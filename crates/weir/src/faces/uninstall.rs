@@ -69,13 +69,14 @@ pub(crate) fn run(
     arguments: &ArgMatches,
     ask: Option<&dyn Fn(&str) -> String>,
 ) -> Result<Answer, CommandError> {
-    let removal = Removal::plan(context)?;
+    let mut removal = Removal::plan(context)?;
     let is_chosen = context.env().named_folder(WEIR_DATA).is_some();
     let folders = if arguments.get_flag("purge") { purged(context.paths(), is_chosen) } else { Vec::new() };
     let mut lines: Vec<String> = removal.planned();
     lines.extend(folders.iter().map(|place| format!("remove {} ({})", place.path.display(), place.describe())));
     let program = Installed::find().map_or_else(|| "not known".to_owned(), |installed| installed.remove());
     let last = format!("then remove the program itself: {program}");
+    lines.extend(removal.problems.iter().map(left_alone));
     if lines.is_empty() {
         return Ok(Answer::new(format!("nothing to remove\n{last}"), data(&lines, &program, "nothing")));
     }
@@ -87,19 +88,23 @@ pub(crate) fn run(
         None => false,
     };
     if agreed {
-        removal.carry_out()?;
-        let mut done = removal.done();
+        let mut done = removal.carry_out();
+        let mut problems = removal.problems;
         for place in &folders {
-            place.remove()?;
-            done.push(format!("removed {}", place.path.display()));
+            match place.remove() {
+                Ok(()) => done.push(format!("removed {}", place.path.display())),
+                Err(problem) => problems.push(problem),
+            }
         }
         let mut text: Vec<String> = done.iter().map(|line| format!("✓ {line}")).collect();
+        text.extend(problems.iter().map(|problem| format!("✗ {}", left_alone(problem))));
         if !arguments.get_flag("purge") {
             text.push(format!("what is stored stays in {}; --purge removes it", context.paths().data.display()));
         }
         text.extend(left_over(context.paths(), arguments.get_flag("purge")));
         text.push(last);
-        return Ok(Answer::new(text.join("\n"), data(&lines, &program, "removed")));
+        let exit_code = (!problems.is_empty()).then_some(ErrorKind::Failed.exit_code());
+        return Ok(Answer { exit_code, ..Answer::new(text.join("\n"), data(&lines, &program, "removed")) });
     }
     let why = match ask {
         _ if arguments.get_flag("dry-run") => "nothing was removed: this was a dry run",
@@ -113,6 +118,11 @@ pub(crate) fn run(
     };
     let exit_code = (!arguments.get_flag("dry-run")).then_some(ErrorKind::Denied.exit_code());
     Ok(Answer { exit_code, ..Answer::new(text, data(&lines, &program, "planned")) })
+}
+
+/// Says why something is not removed.
+fn left_alone(problem: &CommandError) -> String {
+    format!("left alone: {}", problem.message)
 }
 
 fn data(lines: &[String], program: &str, state: &str) -> Value {

@@ -24,6 +24,8 @@ pub(super) struct SetupPlan {
     shared: Vec<LedgerRecord>,
     /// Files in the ledger that no longer exist.
     gone: Vec<PathBuf>,
+    /// Why files stay as they are that a teardown would change.
+    pub problems: Vec<CommandError>,
 }
 
 /// The planned change of one file.
@@ -50,9 +52,26 @@ struct Target {
     name: String,
     recipes: Vec<&'static Recipe>,
     parts: Vec<(&'static Recipe, &'static Part)>,
-    text: Option<String>,
+    /// The text, or `None` if there is no file.
+    text: Result<Option<String>, CommandError>,
     /// Whether it is a file of a project, and a symbolic link leads out of that project. Its text is not read.
     is_outside: bool,
+}
+
+/// A file that could be read.
+struct ReadTarget {
+    path: PathBuf,
+    name: String,
+    recipes: Vec<&'static Recipe>,
+    parts: Vec<(&'static Recipe, &'static Part)>,
+    text: Option<String>,
+}
+
+impl Target {
+    fn read(self) -> Result<ReadTarget, CommandError> {
+        let Self { path, name, recipes, parts, text, is_outside: _ } = self;
+        Ok(ReadTarget { path, name, recipes, parts, text: text? })
+    }
 }
 
 /// A setting of a client's own that the user wants changed.
@@ -73,10 +92,11 @@ pub(super) fn setup(
     let program = places.our_program(whose)?;
     let ledger = Ledger::read(&places.ledger)?;
     let mut plan = SetupPlan::default();
-    for target in targets(places, recipes, whose)? {
+    for target in targets(places, recipes, whose) {
         if target.is_outside {
             return Err(outside(&target));
         }
+        let target = target.read()?;
         let mut after = target.text.clone().unwrap_or_default();
         for (recipe, part) in &target.parts {
             let call = Call { program: &program, client: recipe.name };
@@ -109,13 +129,13 @@ pub(super) fn setup(
     Ok(plan)
 }
 
-/// Plans a teardown.
+/// Plans a teardown. A file that cannot be changed is one of the plan's problems.
 pub(super) fn teardown(
     places: &Places,
     recipes: &[&'static Recipe],
     whose: SetupScope,
 ) -> Result<SetupPlan, CommandError> {
-    undo(places, targets(places, recipes, whose)?, recipes, whose)
+    undo(places, targets(places, recipes, whose), recipes, whose)
 }
 
 /// Plans the teardown of recorded files that are not where clients keep the user's settings now, because a variable
@@ -124,7 +144,7 @@ pub(super) fn teardown_elsewhere<'l>(
     places: &Places,
     records: impl Iterator<Item = &'l LedgerRecord>,
 ) -> Result<SetupPlan, CommandError> {
-    let usual = targets(places, RECIPES, SetupScope::User)?;
+    let usual = targets(places, RECIPES, SetupScope::User);
     let mut elsewhere = Vec::new();
     for record in records.filter(|record| usual.iter().all(|target| target.path != record.path)) {
         let all = RECIPES.iter().copied();
@@ -139,7 +159,7 @@ pub(super) fn teardown_elsewhere<'l>(
         if parts.is_empty() {
             continue;
         }
-        let (path, text) = (record.path.clone(), user_files::read(&record.path)?);
+        let (path, text) = (record.path.clone(), user_files::read(&record.path));
         let name = places.short(&path);
         elsewhere.push(Target { path, name, recipes, parts, text, is_outside: false });
     }
@@ -168,6 +188,13 @@ fn undo(
             plan.shared.push(LedgerRecord { clients, ..known.clone() });
             continue;
         }
+        let target = match target.read() {
+            Ok(target) => target,
+            Err(problem) => {
+                plan.problems.push(problem);
+                continue;
+            }
+        };
         let Some(text) = &target.text else {
             plan.gone.push(target.path);
             continue;
@@ -179,7 +206,13 @@ fn undo(
         let (after, exact) = match old {
             Some((_, true)) => (None, true),
             Some((old, false)) => (Some(old), true),
-            None => (without_ours(&target, known)?, false),
+            None => match without_ours(&target, known) {
+                Ok(after) => (after, false),
+                Err(problem) => {
+                    plan.problems.push(problem);
+                    continue;
+                }
+            },
         };
         if after.as_ref() != Some(text) {
             if !exact && known.is_some() {
@@ -193,6 +226,17 @@ fn undo(
 }
 
 impl SetupPlan {
+    /// Returns the plan, unless it has a problem.
+    pub(super) fn whole(mut self) -> Result<Self, CommandError> {
+        if self.problems.is_empty() { Ok(self) } else { Err(self.problems.swap_remove(0)) }
+    }
+
+    /// Returns a plan for each change, so that one that fails does not keep the others from being made.
+    pub(super) fn apart(mut self) -> impl Iterator<Item = Self> {
+        let steps = std::mem::take(&mut self.steps);
+        steps.into_iter().map(|step| Self { steps: vec![step], ..Self::default() }).chain([self])
+    }
+
     /// Carries out the plan. The ledger is written first, since a record of a file that was not written does no harm.
     pub(super) fn carry_out(&self, places: &Places) -> Result<(), CommandError> {
         let mut ledger = Ledger::read(&places.ledger)?;
@@ -269,7 +313,7 @@ impl Step {
 }
 
 /// Returns the files of these clients, each once, in order.
-fn targets(places: &Places, recipes: &[&'static Recipe], whose: SetupScope) -> Result<Vec<Target>, CommandError> {
+fn targets(places: &Places, recipes: &[&'static Recipe], whose: SetupScope) -> Vec<Target> {
     let mut targets: Vec<Target> = Vec::new();
     for recipe in recipes {
         for part in recipe.parts_for(whose) {
@@ -280,7 +324,7 @@ fn targets(places: &Places, recipes: &[&'static Recipe], whose: SetupScope) -> R
                 None => {
                     let is_outside =
                         whose == SetupScope::Project && !user_files::stays_inside(&named, places.project());
-                    let text = if is_outside { None } else { user_files::read(&path)? };
+                    let text = if is_outside { Ok(None) } else { user_files::read(&path) };
                     let name = places.short(&named);
                     targets.push(Target { path, name, recipes: Vec::new(), parts: Vec::new(), text, is_outside });
                     targets.len() - 1
@@ -292,10 +336,10 @@ fn targets(places: &Places, recipes: &[&'static Recipe], whose: SetupScope) -> R
             }
         }
     }
-    Ok(targets)
+    targets
 }
 
-fn step(target: Target, after: Option<String>, whose: SetupScope, entry: Option<LedgerRecord>) -> Step {
+fn step(target: ReadTarget, after: Option<String>, whose: SetupScope, entry: Option<LedgerRecord>) -> Step {
     Step {
         path: target.path,
         name: target.name,
@@ -310,7 +354,7 @@ fn step(target: Target, after: Option<String>, whose: SetupScope, entry: Option<
 }
 
 /// Returns what a file was before setup first wrote it, or `None` if it did not exist.
-fn original(target: &Target, known: Option<&LedgerRecord>) -> Result<Option<String>, CommandError> {
+fn original(target: &ReadTarget, known: Option<&LedgerRecord>) -> Result<Option<String>, CommandError> {
     let Some(text) = &target.text else { return Ok(None) };
     match known {
         Some(known) if known.left(text) => Ok(diff::undone(text, &known.undo).filter(|_| !known.made)),
@@ -321,7 +365,7 @@ fn original(target: &Target, known: Option<&LedgerRecord>) -> Result<Option<Stri
 }
 
 /// Returns a file without Weir's parts, or `None` if setup created it and nothing else is left.
-fn without_ours(target: &Target, known: Option<&LedgerRecord>) -> Result<Option<String>, CommandError> {
+fn without_ours(target: &ReadTarget, known: Option<&LedgerRecord>) -> Result<Option<String>, CommandError> {
     let made = known.is_some_and(|known| known.made);
     let settings = known.map(|known| known.settings.as_slice()).unwrap_or_default();
     let mut text = target.text.clone().unwrap_or_default();
@@ -368,7 +412,7 @@ fn restored(text: &str, setting: Setting, settings: &[ChangedSetting]) -> Result
     }
 }
 
-fn clients_of(target: &Target, known: Option<&LedgerRecord>) -> Vec<String> {
+fn clients_of(target: &ReadTarget, known: Option<&LedgerRecord>) -> Vec<String> {
     let mut clients = known.map(|known| known.clients.clone()).unwrap_or_default();
     for recipe in &target.recipes {
         if !clients.iter().any(|client| client == recipe.name) {

@@ -10,9 +10,11 @@ use super::plan::{self, SetupPlan, Step};
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// What is planned, for the user and for each project.
+/// What is planned, for the user and for each project: each plan has at most one change.
 pub(crate) struct Removal {
     plans: Vec<(Places, SetupPlan)>,
+    /// Why files stay as they are.
+    pub problems: Vec<CommandError>,
 }
 
 impl Removal {
@@ -36,7 +38,9 @@ impl Removal {
             let plan = plan::teardown(&there, RECIPES, SetupScope::Project)?;
             plans.push((there, plan));
         }
-        Ok(Self { plans })
+        let problems = plans.iter_mut().flat_map(|(_, plan)| std::mem::take(&mut plan.problems)).collect();
+        let apart = |(places, plan): (Places, SetupPlan)| plan.apart().map(move |plan| (places.clone(), plan));
+        Ok(Self { plans: plans.into_iter().flat_map(apart).collect(), problems })
     }
 
     /// Describes each change in one line, before it is made.
@@ -44,14 +48,16 @@ impl Removal {
         self.steps().map(Step::planned).collect()
     }
 
-    /// Describes each change in one line, after it was made.
-    pub(crate) fn done(&self) -> Vec<String> {
-        self.steps().map(Step::done).collect()
-    }
-
-    /// Carries out the plan.
-    pub(crate) fn carry_out(&self) -> Result<(), CommandError> {
-        self.plans.iter().try_for_each(|(places, plan)| plan.carry_out(places))
+    /// Makes every change that can be made, and describes each in one line. What cannot be made is added to the problems.
+    pub(crate) fn carry_out(&mut self) -> Vec<String> {
+        let mut done = Vec::new();
+        for (places, plan) in &self.plans {
+            match plan.carry_out(places) {
+                Ok(()) => done.extend(plan.steps.iter().map(Step::done)),
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        done
     }
 
     fn steps(&self) -> impl Iterator<Item = &Step> {

@@ -257,6 +257,28 @@ fn uninstall_finds_settings_that_no_variable_names_any_more() {
 
 #[cfg(unix)]
 #[test]
+fn uninstall_goes_on_past_a_file_that_it_cannot_use() {
+    let home = Home::new();
+    home.ok(&["setup", "claude", "--project", "--yes"]);
+    home.ok(&["setup", "claude", "--yes"]);
+    write(&home.project().join(".gemini/settings.json"), "not JSON, and weir hook");
+    std::fs::create_dir_all(home.project().join(".cursor")).unwrap();
+    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o644));
+    rustix::fs::mknodat(rustix::fs::CWD, home.project().join(".cursor/mcp.json"), kind, mode, 0).unwrap();
+    let plan = home.ok(&["uninstall", "--dry-run"]);
+    assert!(plan.contains("left alone: ") && plan.contains("mcp.json"), "{plan}");
+    let output = home.weir(&["uninstall", "--yes"]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let left: Vec<&str> = said.lines().filter(|line| line.starts_with("✗ left alone: ")).collect();
+    assert!(left.iter().any(|line| line.contains("mcp.json") && line.contains("not a regular file")), "{said}");
+    assert!(!home.at(".claude.json").exists() && !home.project().join(".mcp.json").exists(), "{said}");
+    let settings = home.project().join(".claude/settings.json");
+    assert!(!std::fs::read_to_string(settings).is_ok_and(|text| text.contains("weir hook")), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
 fn links_and_modes_are_kept() {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let home = Home::new();
