@@ -14,6 +14,9 @@ use crate::embedding::embed_chunks;
 use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
 
+/// The longest query, in bytes. The work grows with its words.
+const MAX_QUERY_BYTES: usize = 8 << 10;
+
 /// A way to search a store: [`Store::search`] or [`Store::search_indexed`].
 pub(crate) type SearchMethod = fn(&mut Store, &Scope, &Query) -> Result<Findings, StoreError>;
 
@@ -39,8 +42,13 @@ impl<'a> Searcher<'a> {
         Ok(Self { context, model })
     }
 
-    /// Embeds a query, unless it has no words.
+    /// Embeds a query, unless it has no words. Every search begins here, so a query that is too long ends here.
     pub(crate) async fn embed_query(&self, query: Query) -> Result<EmbeddedQuery, CommandError> {
+        if query.text.len() > MAX_QUERY_BYTES {
+            let message =
+                format!("cannot search: the query has {} bytes, the limit is {MAX_QUERY_BYTES}", query.text.len());
+            return Err(CommandError::usage(message).hint("search for a few words"));
+        }
         let Some(model) = self.model.clone() else { return Ok(EmbeddedQuery { query, problem: None }) };
         off_the_async_thread(move || {
             let (values, problem) = match vector(model.as_ref(), &query.text) {

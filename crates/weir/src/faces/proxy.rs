@@ -23,7 +23,7 @@ use self::forward::Proxy;
 use self::results::Holder;
 use self::tally::Counter;
 use self::upstream::Upstream;
-use super::http::guard::{AllowedHosts, guarded};
+use super::http::guard::{AllowedHosts, for_programs, guarded};
 use super::http::listen::{Listening, ServerLimits};
 use super::paint;
 use crate::answer::Answer;
@@ -130,7 +130,7 @@ pub(crate) async fn run(context: &Context, arguments: &ArgMatches) -> Result<Ans
         request_timeout: None,
         max_connections: MAX_CONNECTIONS,
     };
-    listening.serve(guarded(forward::routes(proxy), hosts), limits).await?;
+    listening.serve(guarded(for_programs(forward::routes(proxy)), hosts), limits).await?;
     counter.now().answer()
 }
 

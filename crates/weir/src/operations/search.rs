@@ -32,6 +32,9 @@ const DEFAULT_LIMIT: u32 = 5;
 /// ms.
 const MAX_CHUNKS_BEFORE_SEARCH: usize = 512;
 
+/// The maximum number of queries in one call.
+const MAX_QUERIES: usize = 32;
+
 /// The maximum number of symbols that are listed.
 const MAX_SYMBOLS: usize = 5;
 
@@ -139,6 +142,11 @@ the same in other words. Exits with 3 if nothing is found.";
             return Err(CommandError::usage("no query given").hint(
                 context.face().word("pass the words to search for", "pass the words to search for in `queries`"),
             ));
+        }
+        if self.queries.len() > MAX_QUERIES {
+            let message =
+                format!("cannot search: {} queries were given, the limit is {MAX_QUERIES}", self.queries.len());
+            return Err(CommandError::usage(message).hint("search again for the rest"));
         }
         let query = |text| Query {
             within: self.scope.map(|scope| scope.0),

@@ -10,7 +10,7 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{HOST, HeaderMap, ORIGIN};
 use axum::http::{HeaderValue, StatusCode, Uri};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 
 use super::problem::Problem;
@@ -66,6 +66,23 @@ fn authorities(host: &str, port: u16) -> impl Iterator<Item = String> {
 /// Returns the same routes behind the checks.
 pub(crate) fn guarded(router: Router, hosts: AllowedHosts) -> Router {
     router.layer(from_fn_with_state(hosts, guard))
+}
+
+/// Returns the same routes for programs only: a request that a page of another site caused is refused even if it has no
+/// `Origin`, as that of an image has none.
+pub(crate) fn for_programs(router: Router) -> Router {
+    router.layer(from_fn(async |request: Request, next: Next| match is_of_another_site(request.headers()) {
+        true => {
+            let detail = "pages of other sites may not call this server".to_owned();
+            let problem = Problem::new(StatusCode::FORBIDDEN, "Foreign page", detail);
+            problem.hint("call it from a program, not from a web page".to_owned()).into_response()
+        }
+        false => next.run(request).await,
+    }))
+}
+
+fn is_of_another_site(headers: &HeaderMap) -> bool {
+    headers.get_all("sec-fetch-site").iter().any(|site| !matches!(site.as_bytes(), b"same-origin" | b"none"))
 }
 
 async fn guard(State(hosts): State<AllowedHosts>, request: Request, next: Next) -> Response {

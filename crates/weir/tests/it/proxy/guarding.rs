@@ -22,6 +22,8 @@ fn pages_and_rebound_names_do_not_get_through() {
         ("host", "api.anthropic.com", 421),
         ("origin", "https://evil.example", 403),
         ("origin", "null", 403),
+        ("sec-fetch-site", "cross-site", 403),
+        ("sec-fetch-site", "same-site", 403),
         ("upgrade", "websocket", 501),
     ] {
         let answered = proxy.send("POST /v1/messages", &[(name, value)], b"{\"messages\":[]}");
@@ -29,7 +31,10 @@ fn pages_and_rebound_names_do_not_get_through() {
         assert_eq!(answered.header("content-type"), Some("application/problem+json"));
         assert_eq!(answered.header("access-control-allow-origin"), None);
     }
+    // An image on a page has no origin.
+    assert_eq!(proxy.send("GET /v1/models", &[("sec-fetch-site", "cross-site")], b"").status, 403);
     assert_eq!(api.count(), 0);
+    assert_eq!(proxy.send("POST /v1/messages", &[("sec-fetch-site", "none")], b"{\"messages\":[]}").status, 200);
     assert_eq!(proxy.send("POST /v1/messages", &[("origin", &own)], b"{\"messages\":[]}").status, 200);
 }
 

@@ -42,6 +42,8 @@ fn arguments_are_read_as_meant_or_refused_with_what_there_is() {
         ("ctx_search", json!({}), "required: queries"),
         ("ctx_search", json!({ "queries": ["x"], "user": "ada" }), "has no argument `user`"),
         ("ctx_search", json!({ "queries": ["x"], "limit": "many" }), "ctx_search takes queries"),
+        ("ctx_search", json!({ "queries": ["word ".repeat(1_639)] }), "has 8195 bytes, the limit is 8192"),
+        ("ctx_search", json!({ "queries": vec!["x"; 33] }), "33 queries were given, the limit is 32"),
         ("ctx_get", json!({ "ref": "not one" }), "ref"),
         ("ctx_execute", json!({}), "pass it in `code`"),
         ("ctx_annotate", json!({ "text": "x", "scope": "session" }), "Weir-Session"),
