@@ -1,5 +1,6 @@
 //! Events: immutable facts captured in a session, in the order they happened.
 
+use crate::unseen::is_unseen;
 use crate::{Reference, SessionKey, Timestamp};
 
 crate::written_enum! {
@@ -151,10 +152,9 @@ pub fn line(text: &str, most: usize) -> String {
     written
 }
 
-/// Returns whether a character is invisible or changes how others are shown: direction marks, joiners, tags.
+/// Returns whether a character is left out of a line: one that nobody sees, except the two that choose the form of a symbol.
 pub(crate) fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    is_unseen(c) && !matches!(c, '\u{fe0e}' | '\u{fe0f}')
 }
 
 /// Cuts the text to make room for the words that say how much is missing.

@@ -19,6 +19,7 @@ pub mod run;
 pub mod scope;
 pub mod terminal;
 pub mod time;
+pub mod unseen;
 pub mod wording;
 pub mod words;
 

@@ -23,6 +23,8 @@ use std::borrow::Cow;
 
 use sequence::{Control, Parser, Screen};
 
+use crate::unseen::named;
+
 /// Maximum bytes of a line that are held back because they may still be overwritten.
 pub const MAX_LINE_BYTES: usize = 64 << 10;
 /// Maximum length of a string sequence, in bytes. Titles and links are shorter.
@@ -68,6 +70,18 @@ pub fn clean(text: &[u8]) -> Cow<'_, [u8]> {
     cleaner.push(&text[plain..], &mut out);
     cleaner.finish(&mut out);
     Cow::Owned(out)
+}
+
+/// Returns what a terminal would show of `text`, as [`clean`] does, with the characters named that nobody sees. Bytes that
+/// are not UTF-8 become `�`.
+pub fn shown(text: &[u8]) -> Cow<'_, str> {
+    match clean(text) {
+        Cow::Borrowed(clean) => match String::from_utf8_lossy(clean) {
+            Cow::Borrowed(clean) => named(clean),
+            Cow::Owned(clean) => Cow::Owned(named(&clean).into_owned()),
+        },
+        Cow::Owned(clean) => Cow::Owned(named(&String::from_utf8_lossy(&clean)).into_owned()),
+    }
 }
 
 /// Cleans a text that arrives in pieces.

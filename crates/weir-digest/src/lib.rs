@@ -62,7 +62,7 @@ pub fn whole(source: &dyn Source, tokens: usize) -> io::Result<Option<String>> {
     }
     let mut raw = Vec::with_capacity(source.bytes() as usize);
     source.open()?.read_to_end(&mut raw)?;
-    let shown = String::from_utf8_lossy(&terminal::clean(&raw)).trim_end_matches('\n').to_owned();
+    let shown = terminal::shown(&raw).trim_end_matches('\n').to_owned();
     let fits = shown.len() <= tokens * BYTES_PER_TOKEN && weir_tokens::fit(&shown, tokens) == shown.len();
     Ok((fits && !terminal::is_binary(&raw)).then_some(shown))
 }

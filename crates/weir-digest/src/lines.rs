@@ -1,6 +1,5 @@
 //! Reads an output line by line, as a terminal would show it.
 
-use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 use weir_core::terminal;
@@ -120,15 +119,15 @@ impl<'a> Lines<'a> {
         }
         self.number += 1;
         self.text.clear();
-        let clean = if is_plain(&self.raw) { Cow::Borrowed(self.raw.as_slice()) } else { terminal::clean(&self.raw) };
-        self.text.push_str(&String::from_utf8_lossy(&clean));
+        let shown = if is_plain(&self.raw) { String::from_utf8_lossy(&self.raw) } else { terminal::shown(&self.raw) };
+        self.text.push_str(&shown);
         Ok(Some(Line { number: self.number, text: &self.text, left_out }))
     }
 }
 
-/// Returns whether a line contains nothing that a terminal would act on.
+/// Returns whether a line contains nothing that a terminal would act on, and nothing that nobody sees.
 fn is_plain(line: &[u8]) -> bool {
-    memchr::memchr3(0x1b, b'\r', 0x08, line).is_none() && !line.iter().any(|byte| (0x80..0xa0).contains(byte))
+    memchr::memchr3(0x1b, b'\r', 0x08, line).is_none() && line.is_ascii()
 }
 
 #[cfg(test)]

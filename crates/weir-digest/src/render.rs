@@ -193,8 +193,7 @@ fn fitting(item: &Item, left: usize) -> Option<(String, usize)> {
             return None;
         }
         // Values may contain terminal codes, raw or as escapes that a kind has decoded.
-        let clean = terminal::clean(text.as_bytes());
-        let text = set_off(&format!("{number}{}", String::from_utf8_lossy(&clean)));
+        let text = set_off(&format!("{number}{}", terminal::shown(text.as_bytes())));
         let cost = weir_tokens::count(&text) + 1;
         (cost <= left).then_some((text, cost))
     })

@@ -3,7 +3,6 @@
 //! Invariants: sections are consecutive, cover the whole output and have at most [`MAX_BYTES`] bytes; only one section
 //! is in memory.
 
-use std::borrow::Cow;
 use std::io;
 
 use weir_core::terminal;
@@ -33,7 +32,7 @@ pub(crate) fn each(source: &dyn Source, mut visit: impl FnMut(Section<'_>)) -> i
             line = jump.line;
         }
         read += length as u64;
-        let shown = show(&held[..length]);
+        let shown = terminal::shown(&held[..length]);
         if !shown.trim().is_empty() {
             visit(Section { line, text: shown.trim_end_matches('\n') });
         }
@@ -77,13 +76,6 @@ fn character_boundary(held: &[u8]) -> usize {
     let is_start = |byte: &u8| byte & 0b1100_0000 != 0b1000_0000;
     let last_start = held.iter().rposition(is_start).unwrap_or(0);
     if held.len() - last_start < 4 && last_start > 0 { last_start } else { held.len() }
-}
-
-fn show(bytes: &[u8]) -> Cow<'_, str> {
-    match terminal::clean(bytes) {
-        Cow::Borrowed(clean) => String::from_utf8_lossy(clean),
-        Cow::Owned(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-pub(crate) use weir_core::wording::{counted, fence, one_line, size};
+pub(crate) use weir_core::wording::{counted, fence, name, one_line, size};
 use weir_core::{Entry, EntryKind, Origin, Reference};
 use weir_store::BlobReader;
 
@@ -128,7 +128,7 @@ pub(crate) fn headline(entry: &Entry) -> String {
     if let Some(note) = &entry.note {
         line.push_str(&format!("/{}", note.kind));
         if let Some(topic) = &note.topic {
-            line.push_str(&format!(" on {} (rev {})", one_line(topic, 60), note.revision));
+            line.push_str(&format!(" on {} (rev {})", name(topic, 60), note.revision));
         }
     }
     if let Some(teammate) = entry.teammate() {
@@ -136,7 +136,7 @@ pub(crate) fn headline(entry: &Entry) -> String {
         line.push_str(&format!(", {}", entry.teammate_standing()));
     } else {
         if let Some(source) = entry.source.as_deref().filter(|_| said.is_none()) {
-            line.push_str(&format!(" from {}", one_line(source, 80)));
+            line.push_str(&format!(" from {}", name(source, 80)));
         }
         // An output or a file has no author.
         if entry.origin != Origin::Tool {

@@ -3,6 +3,8 @@
 //!
 //! Invariant: no character of the text is left out, and none can hide or move another.
 
+use weir_core::unseen::{is_unseen, push_name};
+
 use crate::error::{CommandError, ErrorKind};
 
 /// The most that a question may show. Clients show it in a dialog, where few people scroll.
@@ -54,7 +56,7 @@ fn line(text: &str) -> String {
         gap = 0;
         match c {
             '\t' => shown.push_str("    "),
-            c if is_unseen(c) => shown.push_str(&format!("<U+{:04X}>", u32::from(c))),
+            c if is_hidden(c) => push_name(&mut shown, c),
             c => shown.push(c),
         }
     }
@@ -71,16 +73,9 @@ fn push_gap(shown: &mut String, spaces: usize) {
     }
 }
 
-/// Whether a character is invisible or changes the order in which others are displayed.
-fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}')
-        // Any space other than the ordinary one.
-        || (c.is_whitespace() && c != ' ' && c != '\t')
+/// Whether a character is named wherever it is: one that nobody sees, or any space other than the ordinary one.
+fn is_hidden(c: char) -> bool {
+    c.is_control() || is_unseen(c) || (c.is_whitespace() && c != ' ')
 }
 
 #[cfg(test)]
@@ -110,7 +105,7 @@ mod tests {
         #[test]
         fn every_visible_character_is_shown(text in "\\PC{0,300}") {
             let shown = shown(&text).unwrap();
-            let seen = text.chars().filter(|c| !is_unseen(*c) && !c.is_whitespace());
+            let seen = text.chars().filter(|c| !is_hidden(*c) && !c.is_whitespace());
             let mut left = shown.chars();
             for c in seen {
                 prop_assert!(left.any(|shown| shown == c), "{c:?} of {text:?} is not in {shown:?}");

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
 
+use weir_core::terminal;
 use weir_digest::{Jump, Source};
 use weir_store::{BlobReader, StoreError};
 
@@ -99,8 +100,9 @@ pub(crate) fn ends(text: &BlobReader, tokens: usize) -> Result<ExcerptedEnds, Co
     let (bytes, room) = (text.bytes(), tokens as u64 * BYTES_PER_TOKEN);
     let read =
         |range| -> Result<String, CommandError> { Ok(String::from_utf8_lossy(&text.range(range)?).into_owned()) };
+    let shown = |text: &str| terminal::shown(text.as_bytes()).into_owned();
     if bytes <= room {
-        let all = read(0..bytes)?;
+        let all = shown(&read(0..bytes)?);
         if weir_tokens::count(&all) <= tokens {
             return Ok(ExcerptedEnds { text: all, whole: true });
         }
@@ -119,7 +121,7 @@ pub(crate) fn ends(text: &BlobReader, tokens: usize) -> Result<ExcerptedEnds, Co
         true => "… middle left out …".to_owned(),
         false => format!("… {} bytes left out …", bytes - (head.len() + tail.len()) as u64),
     };
-    Ok(ExcerptedEnds { text: format!("{head}\n{line}\n{tail}"), whole: false })
+    Ok(ExcerptedEnds { text: format!("{}\n{line}\n{}", shown(head), shown(tail)), whole: false })
 }
 
 /// Returns a frame up to its last line end, if it has one.

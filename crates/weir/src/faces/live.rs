@@ -1,8 +1,10 @@
 //! Shows the output of a run on the terminal while it arrives. Invariant: of control sequences, only colours, tabs and
-//! the ends of lines pass, since a terminal would obey the others.
+//! the ends of lines pass, since a terminal would obey the others. Other characters that nobody sees are named.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex};
+
+use weir_core::unseen::{is_obeyed, push_name};
 
 use crate::context::LiveOutput;
 use crate::mutex::lock;
@@ -57,12 +59,14 @@ impl Filter {
         while let Some(next) = rest.chars().next() {
             let length = match colour(rest) {
                 Some(sequence) => {
-                    shown.push_str(if self.colours { sequence } else { "" });
+                    shown.push_str(if self.colours && is_steady(sequence) { sequence } else { "" });
                     sequence.len()
                 }
                 None => {
-                    let passes = !next.is_control() || matches!(next, '\n' | '\t' | '\r');
-                    shown.push(if passes { next } else { '\u{fffd}' });
+                    match is_obeyed(next) && !matches!(next, '\n' | '\t' | '\r') {
+                        true => push_name(&mut shown, next),
+                        false => shown.push(next),
+                    }
                     next.len_utf8()
                 }
             };
@@ -78,6 +82,24 @@ fn colour(text: &str) -> Option<&str> {
     let end = parameters.find(|c: char| !(c.is_ascii_digit() || matches!(c, ';' | ':')))?;
     let length = "\u{1b}[".len() + end + 1;
     (parameters[end..].starts_with('m') && length <= MAX_SEQUENCE_BYTES).then(|| &text[..length])
+}
+
+/// Whether a colour sequence neither lets text blink nor hides it.
+fn is_steady(sequence: &str) -> bool {
+    let mut parameters = sequence.trim_start_matches("\u{1b}[").trim_end_matches('m').split(';');
+    while let Some(parameter) = parameters.next() {
+        // Leading zeros and what follows a colon do not change what a parameter means.
+        match parameter.split(':').next().unwrap_or_default().trim_start_matches('0') {
+            "5" | "6" | "8" => return false,
+            // The numbers that follow are of a colour.
+            "38" | "48" | "58" if !parameter.contains(':') => {
+                let skipped = if parameters.next() == Some("5") { 1 } else { 3 };
+                parameters.by_ref().take(skipped).for_each(drop);
+            }
+            _ => {}
+        }
+    }
+    true
 }
 
 /// Returns how many bytes at the end may belong to a character or a colour sequence that continues.
@@ -130,7 +152,16 @@ mod tests {
 
     #[test]
     fn a_sequence_that_a_terminal_would_obey_does_not_pass() {
-        check(true, b"a\x1b[2Jb\x1b]0;title\x07c", "a\u{fffd}[2Jb\u{fffd}]0;title\u{fffd}c");
-        check(true, b"end\x1b[3", "end\u{fffd}[3");
+        check(true, b"a\x1b[2Jb\x1b]0;title\x07c", "a<U+001B>[2Jb<U+001B>]0;title<U+0007>c");
+        check(true, b"end\x1b[3", "end<U+001B>[3");
+        check(true, "gnp.\u{202e}exe ⚠️".as_bytes(), "gnp.<U+202E>exe ⚠️");
+    }
+
+    #[test]
+    fn text_neither_blinks_nor_hides() {
+        check(true, b"a\x1b[5mb\x1b[1;08mc\x1b[6md\x1b[0;5:1me", "abcde");
+        let colours = "\u{1b}[38;5;5ma\u{1b}[48;2;5;6;8mb\u{1b}[38:5:8mc\u{1b}[1;38;5;6;4md\u{1b}[m";
+        check(true, colours.as_bytes(), colours);
+        check(true, b"\x1b[38;5;1;5mx", "x");
     }
 }

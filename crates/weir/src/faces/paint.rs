@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use weir_core::Reference;
+use weir_core::unseen::{is_obeyed, named};
 
 use crate::context::ConsentPrompt;
 use crate::face::Reader;
@@ -156,26 +157,20 @@ fn without_fences(text: &str) -> Vec<Line<'_>> {
     lines
 }
 
-/// Replaces what a terminal would obey in a stored text, a path or a message: escape sequences and other control
-/// characters, and characters that turn the direction of a line around.
+/// Names what a terminal would obey in a stored text, a path or a message, and what nobody would see: escape sequences and
+/// other control characters, and characters that turn the direction of a line around.
 pub(crate) fn safe(text: &str) -> String {
-    let kept = |c: char| matches!(c, '\n' | '\t') || !is_obeyed(c);
-    text.replace("\r\n", "\n").chars().map(|c| if kept(c) { c } else { '\u{fffd}' }).collect()
+    named(&text.replace("\r\n", "\n")).into_owned()
 }
 
 /// Escapes what a terminal would obey in JSON, where it occurs only inside strings. The value stays the same.
 pub(crate) fn safe_json(text: &str) -> String {
     let escaped = |c: char| match c {
         '\n' => "\n".to_owned(),
-        c if is_obeyed(c) => format!("\\u{:04x}", u32::from(c)),
+        c if is_obeyed(c) => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
         c => c.to_string(),
     };
     if text.chars().any(|c| c != '\n' && is_obeyed(c)) { text.chars().map(escaped).collect() } else { text.to_owned() }
-}
-
-/// Whether a terminal obeys a character instead of showing it.
-fn is_obeyed(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns a line with every occurrence of the words at the beginning of a word in bold.
@@ -229,13 +224,13 @@ mod tests {
 
     #[test]
     fn a_stored_escape_sequence_cannot_reach_the_terminal() {
-        assert_eq!(safe("a\u{1b}[2Jb\tc\r\nd\re"), "a\u{fffd}[2Jb\tc\nd\u{fffd}e");
-        assert_eq!(safe("gnp.\u{202e}exe \u{9b}2J"), "gnp.\u{fffd}exe \u{fffd}2J");
+        assert_eq!(safe("a\u{1b}[2Jb\tc\r\nd\re"), "a<U+001B>[2Jb\tc\nd<U+000D>e");
+        assert_eq!(safe("gnp.\u{202e}exe \u{9b}2J"), "gnp.<U+202E>exe <U+009B>2J");
     }
 
     #[test]
     fn json_keeps_its_value_and_has_nothing_that_a_terminal_obeys() {
-        let value = serde_json::json!({ "title": "a\u{1b}b\u{9b}c\u{7f}d\u{202e}e\tf" });
+        let value = serde_json::json!({ "title": "a\u{1b}b\u{9b}c\u{7f}d\u{202e}e\tf\u{e0041}" });
         let shown = safe_json(&serde_json::to_string_pretty(&value).unwrap());
         assert!(shown.chars().all(|c| c == '\n' || !is_obeyed(c)), "{shown:?}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);

@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use weir_core::wording::name;
 use weir_policy::gate::{self, Action, Request, Target};
 
 use crate::context::Context;
@@ -31,13 +32,18 @@ pub(crate) enum Access<'a> {
 pub(crate) struct FileLocation {
     /// The path, without links.
     pub full: PathBuf,
-    /// The path as shown, relative to the project.
+    /// The path relative to the project, by which a session knows the file. See [`FileLocation::label`].
     pub shown: String,
     /// The face of the call, whose words hints about the file use.
     pub face: Face,
 }
 
 impl FileLocation {
+    /// Returns the path as answers and questions show it: one line, quoted if it could pass for more than a path.
+    pub(crate) fn label(&self) -> String {
+        name(&self.shown, usize::MAX)
+    }
+
     /// Returns the folder of the file.
     pub(crate) fn folder(&self) -> &Path {
         self.full.parent().unwrap_or(Path::new("/"))
@@ -63,9 +69,9 @@ pub(crate) async fn permit(
     let is_read_only = place.full.symlink_metadata().is_ok_and(|about| os::is_read_only(&about));
     let target = Target { named: &asked, path: &place.full, is_read_only };
     let (deed, kind, about) = match access {
-        Access::Read => (Deed::Read, gate::Access::Read, place.shown.clone()),
+        Access::Read => (Deed::Read, gate::Access::Read, place.label()),
         Access::Change(text) | Access::Create(text) => {
-            (Deed::Change, gate::Access::Change, format!("{}\n\n{text}", place.shown))
+            (Deed::Change, gate::Access::Change, format!("{}\n\n{text}", place.label()))
         }
     };
     let request = Request { tool: &permission::client_name(tool), action: Action::File(target, kind) };
@@ -82,16 +88,23 @@ fn find(context: &Context, named: &str, access: Access<'_>) -> Result<(PathBuf, 
     for asked in &candidates {
         match os::real_path(asked) {
             Ok(full) if full.is_dir() => {
-                return Err(CommandError::usage(format!("{named} is a folder")).hint("name a file in it"));
+                return Err(
+                    CommandError::usage(format!("{} is a folder", name(named, usize::MAX))).hint("name a file in it")
+                );
             }
             Ok(full) => return Ok((asked.clone(), place(context, full)?)),
             Err(error) if is_missing(&error) => missing = missing.or(Some(asked)),
-            Err(error) => return Err(CommandError::new(ErrorKind::Failed, format!("cannot use {named}: {error}"))),
+            Err(error) => {
+                return Err(CommandError::new(
+                    ErrorKind::Failed,
+                    format!("cannot use {}: {error}", name(named, usize::MAX)),
+                ));
+            }
         }
     }
     match (access, missing) {
         (Access::Create(_), Some(asked)) => Ok((asked.clone(), place(context, not_yet(asked, named)?)?)),
-        _ => Err(CommandError::new(ErrorKind::NotFound, format!("no such file: {named}"))
+        _ => Err(CommandError::new(ErrorKind::NotFound, format!("no such file: {}", name(named, usize::MAX)))
             .hint(format!("paths are relative to {}", here.display()))),
     }
 }
@@ -102,7 +115,7 @@ fn is_missing(error: &io::Error) -> bool {
 
 /// Returns where a missing file would be: below the nearest existing folder.
 fn not_yet(asked: &Path, named: &str) -> Result<PathBuf, CommandError> {
-    let refused = |why: &str| CommandError::usage(format!("cannot create {named}: {why}"));
+    let refused = |why: &str| CommandError::usage(format!("cannot create {}: {why}", name(named, usize::MAX)));
     let mut rest = Vec::new();
     let mut above = asked;
     let folder = loop {

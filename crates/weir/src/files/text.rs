@@ -71,7 +71,7 @@ impl Content {
         let decoded = terminal::from_utf16(&self.bytes);
         if terminal::is_binary(decoded.as_deref().map_or(self.bytes.as_slice(), str::as_bytes)) {
             let size = size(self.bytes.len() as u64);
-            return Err(CommandError::new(ErrorKind::Failed, format!("{} is binary, {size}", place.shown))
+            return Err(CommandError::new(ErrorKind::Failed, format!("{} is binary, {size}", place.label()))
                 .hint(format!("process it with {}", place.face.execute_file())));
         }
         if let Some(text) = decoded {
@@ -100,7 +100,7 @@ pub(crate) fn short(hash: &str) -> &str {
 
 /// Explains to the caller why a file could not be read.
 pub(super) fn unreadable(place: &FileLocation, error: &io::Error) -> CommandError {
-    let shown = &place.shown;
+    let shown = place.label();
     match error.kind() {
         io::ErrorKind::NotFound => CommandError::new(ErrorKind::NotFound, format!("no such file: {shown}")),
         io::ErrorKind::FileTooLarge => CommandError::new(ErrorKind::Failed, format!("{shown} is too large: {error}"))

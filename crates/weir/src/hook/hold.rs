@@ -19,6 +19,7 @@ use std::io::{Read as _, Seek as _, Take, Write as _};
 use std::path::Path;
 
 use weir_clients::{Done, Purpose, Text, Tool, ToolCall};
+use weir_core::unseen::named;
 use weir_core::wording::{one_line, size};
 use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, Scope, Timestamp};
 use weir_store::{BlobReader, KeepError, LONGEST_TEXT, Outcome, Store, TextWriter};
@@ -60,7 +61,7 @@ pub(super) enum HoldDecision {
 impl HoldDecision {
     /// Shows the replacement if there is one.
     fn of(replacement: Option<String>, otherwise: Outcome) -> Self {
-        replacement.map_or(Self::LeftAlone(otherwise), Self::Replaced)
+        replacement.map_or(Self::LeftAlone(otherwise), |text| Self::Replaced(named(&text).into_owned()))
     }
 }
 

@@ -4,7 +4,7 @@ use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Query};
 use weir_store::{Hit, Kept, Store};
 
 use super::{Declared, Effect, Listing};
-use crate::answer::{self, Answer, headline, one_line};
+use crate::answer::{self, Answer, headline, name, one_line};
 use crate::choice::Choice;
 use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
@@ -196,7 +196,7 @@ impl KeptNote {
         }
         if !neighbours.is_empty() {
             lines.push("similar notes that this one may supersede:".to_owned());
-            let line = |hit: &Hit| format!("{}: {}", headline(&hit.entry), one_line(&hit.entry.title, 100));
+            let line = |hit: &Hit| format!("{}: {}", headline(&hit.entry), name(&hit.entry.title, 100));
             lines.extend(neighbours.iter().map(line));
         }
         lines.join("\n")

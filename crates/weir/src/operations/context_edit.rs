@@ -108,7 +108,7 @@ fn change(
     files::keep(open, scope, &seen)?;
     let count = made.places.len();
     let said = counted(count, "occurrence", "occurrences");
-    let head = format!("changed {said} in {}, now hash {}", place.shown, after.short_hash());
+    let head = format!("changed {said} in {}, now hash {}", place.label(), after.short_hash());
     let outline = files::changes(std::path::Path::new(&place.shown), &old, &new);
     let parts = [head, shown.trim_end().to_owned(), outline];
     let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
@@ -117,22 +117,25 @@ fn change(
 
 /// Returns the error for a file that has changed since the session read it.
 pub(super) fn changed(place: &FileLocation) -> CommandError {
-    CommandError::new(ErrorKind::Failed, format!("{} has changed since you read it; nothing was written", place.shown))
-        .hint("read it, or the lines you need, again with context_read, then repeat the change")
+    CommandError::new(
+        ErrorKind::Failed,
+        format!("{} has changed since you read it; nothing was written", place.label()),
+    )
+    .hint("read it, or the lines you need, again with context_read, then repeat the change")
 }
 
 /// Returns the error for a file in UTF-16, which a change would turn into UTF-8.
 pub(super) fn in_utf16(place: &FileLocation) -> CommandError {
-    let message = format!("cannot change {}: it is in UTF-16, and Weir writes UTF-8", place.shown);
+    let message = format!("cannot change {}: it is in UTF-16, and Weir writes UTF-8", place.label());
     CommandError::new(ErrorKind::Failed, message)
 }
 
 pub(super) fn failed(place: &FileLocation, error: &std::io::Error) -> CommandError {
-    CommandError::new(ErrorKind::Failed, format!("cannot write {}: {error}", place.shown))
+    CommandError::new(ErrorKind::Failed, format!("cannot write {}: {error}", place.label()))
 }
 
 fn missed(place: &FileLocation, miss: EditError) -> CommandError {
-    let shown = &place.shown;
+    let shown = place.label();
     match miss {
         EditError::Empty => {
             CommandError::usage("`old` is empty").hint("to create or replace a whole file, use context_write")

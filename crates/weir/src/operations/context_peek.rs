@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use weir_core::unseen::named;
 use weir_core::{Scope, written_enum};
 use weir_outline::{Level, OutlineError};
 
@@ -163,7 +164,7 @@ fn look(
 ) -> Result<(String, FileData), CommandError> {
     let content = Content::read(place)?;
     let text = content.text(place)?.text;
-    let view = View::of(place, &text, detail, budget);
+    let view = View::of(place, &named(&text), detail, budget);
     let given = if view.level.is_some() { Delivery::Outline } else { Delivery::Text };
     let given = Some((given, weir_tokens::count(&view.text) as u64));
     let seen = FileUse { place, content: &content, text: &text, how: FileAction::Peeked, shown: view.whole, given };
@@ -199,7 +200,7 @@ struct View {
 impl View {
     fn of(place: &FileLocation, text: &str, detail: Detail, budget: usize) -> Self {
         let path = std::path::Path::new(&place.shown);
-        let shown = &place.shown;
+        let shown = place.label();
         let asked = detail;
         // If a level does not fit, a lower one may.
         let mut details = Detail::ALL.iter().rev().filter(|other| **other <= detail).peekable();
@@ -244,7 +245,7 @@ impl View {
 
     /// Returns the view of a file whose outline would not be shorter: as many of its lines as fit.
     fn text(place: &FileLocation, text: &str, budget: usize) -> Self {
-        let (shown, read_on) = (&place.shown, place.face.word("", ", read more with context_read lines"));
+        let (shown, read_on) = (place.label(), place.face.word("", ", read more with context_read lines"));
         let part = Range::Between(1, usize::MAX).of(text, budget);
         let head = match part.cut {
             false => format!("{shown}: whole file, since an outline would not be shorter"),
@@ -258,7 +259,7 @@ impl View {
 
     /// Returns the view of a file without an outline.
     fn head(place: &FileLocation, text: &str, why: &str) -> Self {
-        let (shown, read_on) = (&place.shown, place.face.word("", ", read more with context_read lines"));
+        let (shown, read_on) = (place.label(), place.face.word("", ", read more with context_read lines"));
         let lines = text.lines().count();
         let first: Vec<String> = text.lines().take(HEAD_LINES).map(|line| one_line(line, 200)).collect();
         let whole = lines <= HEAD_LINES && first.iter().map(String::as_str).eq(text.lines());

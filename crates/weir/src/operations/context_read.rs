@@ -1,11 +1,14 @@
 //! `context_read`: reads a file or some of its lines, and makes it the session's active file.
 
+use std::borrow::Cow;
+
 use weir_core::Scope;
+use weir_core::unseen::named;
 use weir_outline::Level;
 use weir_store::SessionFile;
 
 use super::{Declared, Effect};
-use crate::answer::{Answer, counted, fence};
+use crate::answer::{Answer, counted, fence, name};
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
 use crate::face::Face;
@@ -88,7 +91,9 @@ fn read(
 
 /// Describes what replaces the file that was active before.
 fn held(before: &SessionFile) -> Option<String> {
-    before.outline_tokens.map(|_| format!("{} is now kept as an outline: see context_peek", before.path))
+    before
+        .outline_tokens
+        .map(|_| format!("{} is now kept as an outline: see context_peek", name(&before.path, usize::MAX)))
 }
 
 struct File<'a> {
@@ -107,7 +112,7 @@ struct ReadAnswer {
 impl File<'_> {
     fn head(&self) -> String {
         let lines = counted(self.text.text.lines().count(), "line", "lines");
-        let mut head = format!("{}: {lines}, hash {}", self.place.shown, self.content.short_hash());
+        let mut head = format!("{}: {lines}, hash {}", self.place.label(), self.content.short_hash());
         if self.text.utf16 {
             head.push_str("; UTF-16, which cannot be edited");
         }
@@ -121,19 +126,22 @@ impl File<'_> {
         if self.text.text.contains("\r\n") {
             head.push_str("; CRLF line endings, which edits keep");
         }
+        if matches!(named(&self.text.text), Cow::Owned(_)) {
+            head.push_str("; invisible characters are shown by their names, as in <U+200B>");
+        }
         head
     }
 
     fn unchanged(&self, known: &SessionFile) -> ReadAnswer {
         let lines = counted(known.lines as usize, "line", "lines");
-        let (path, at, hash) = (&self.place.shown, when::show(known.known_at), self.content.short_hash());
+        let (path, at, hash) = (self.place.label(), when::show(known.known_at), self.content.short_hash());
         let text = format!("{path} is unchanged since {at} ({lines}, hash {hash}); to see it again: again=true");
         ReadAnswer { text, whole: true, given: Delivery::Unchanged }
     }
 
     fn shown(&self, range: Option<Range>) -> Result<ReadAnswer, CommandError> {
-        let text = &self.text.text;
-        let part = range.unwrap_or(Range::Between(1, usize::MAX)).of(text, MAX_WHOLE_TOKENS);
+        let text = named(&self.text.text);
+        let part = range.unwrap_or(Range::Between(1, usize::MAX)).of(&text, MAX_WHOLE_TOKENS);
         let whole = range.is_none() && !part.cut;
         if range.is_none()
             && part.cut

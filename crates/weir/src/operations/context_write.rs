@@ -106,12 +106,12 @@ fn write(
             format!("replaced (+{added} -{removed} lines)")
         }
     };
-    let said = format!("{} {how}: {lines}, {bytes}, hash {}", place.shown, after.short_hash());
+    let said = format!("{} {how}: {lines}, {bytes}, hash {}", place.label(), after.short_hash());
     Ok(Answer::new(said, WriteData { path: place.shown.clone(), hash: after.hash, made: before.is_none() }))
 }
 
 fn unseen(place: &FileLocation) -> CommandError {
-    let message = format!("{} has content that you have not read; nothing was written", place.shown);
+    let message = format!("{} has content that you have not read; nothing was written", place.label());
     CommandError::new(ErrorKind::Failed, message)
         .hint("read it first with context_read, change part of it with context_edit, or set overwrite=true")
 }

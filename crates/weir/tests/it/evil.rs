@@ -11,6 +11,7 @@ mod ignores;
 mod names;
 mod settings;
 mod trees;
+mod words;
 mod world;
 
 use std::ffi::OsStr;

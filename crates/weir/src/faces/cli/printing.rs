@@ -100,8 +100,7 @@ impl Printing {
 fn write_lines(out: &mut dyn Write, head: &str, text: &BlobReader) -> Result<ExitCode, CommandError> {
     let mut done = writeln!(out, "{}", paint::head(head));
     text.each_line(1, |line| {
-        let shown = terminal::clean(line.text);
-        done = out.write_all(paint::safe(&String::from_utf8_lossy(&shown)).as_bytes());
+        done = out.write_all(terminal::shown(line.text).as_bytes());
         if line.left_out > 0 && done.is_ok() {
             done = write!(out, "… ({} more in this line; --raw prints it)", size(line.left_out));
         }

@@ -8,6 +8,7 @@
 use std::path::Path;
 
 use weir_core::Reference;
+use weir_core::unseen::named;
 use weir_core::wording::{counted, fence, size};
 use weir_store::BlobReader;
 
@@ -135,7 +136,7 @@ fn cut_lines(text: &str, room: usize) -> Option<(usize, String)> {
 }
 
 fn lossy(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    named(&String::from_utf8_lossy(bytes)).into_owned()
 }
 
 /// Returns the end of the last line that fits or, within a single long line, the end of what fits.

@@ -5,6 +5,7 @@ use std::ops::{ControlFlow, Range};
 
 use regex::Regex;
 use weir_core::terminal;
+use weir_core::unseen::named;
 use weir_digest::select::Selected;
 use weir_store::{BlobReader, Line};
 
@@ -146,7 +147,7 @@ impl LineQuery<'_> {
 fn read_bytes(text: &BlobReader, range: Range<u64>, most: usize) -> Result<SelectedText, CommandError> {
     let to = range.end.min(text.bytes()).min(range.start.saturating_add(most as u64));
     let bytes = text.range(range.start..to)?;
-    let shown = String::from_utf8_lossy(&terminal::clean(&bytes)).into_owned();
+    let shown = terminal::shown(&bytes).into_owned();
     let bytes = Some((range.start, to, text.bytes()));
     Ok(SelectedText { text: shown, more: to < range.end.min(text.bytes()), bytes, ..SelectedText::default() })
 }
@@ -203,7 +204,7 @@ impl Reader<'_> {
             return true;
         }
         let replaced = matches!(text, std::borrow::Cow::Owned(_));
-        let mut text = text.into_owned();
+        let mut text = named(&text).into_owned();
         if line.left_out > 0 {
             text.push_str(&format!("… ({} more in this line)", size(line.left_out)));
             self.inside |= matches;

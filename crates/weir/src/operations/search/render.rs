@@ -1,5 +1,6 @@
-//! Renders the answer of a search. Invariant: every excerpt is in a fence below a heading that states its origin;
-//! corrections to the query, doubts and omissions are stated.
+//! Renders the answer of a search. Invariant: every excerpt is in a fence below a line that states its origin, together
+//! with the headings above it; what others named is quoted outside of it; corrections to the query, doubts and omissions
+//! are stated.
 
 use weir_core::wording::counted;
 use weir_core::{Entry, EntryKind, Query, Reference};
@@ -7,7 +8,7 @@ use weir_store::{Hit, Unreadable};
 
 use super::data::SearchData;
 use super::{Doubts, QueryResult};
-use crate::answer::{Answer, Budget, fence, fit_items, headline, one_line};
+use crate::answer::{Answer, Budget, fence, fit_items, headline, name, one_line};
 use crate::face::Face;
 use crate::mapping::FoundSymbol;
 use crate::needs::KnowledgeContext;
@@ -96,7 +97,8 @@ fn corrections(found: &QueryResult) -> Option<String> {
 /// Lists symbols with their positions, one per line.
 fn symbol_lines(found: &QueryResult, wanted: fn(&FoundSymbol) -> bool) -> Option<String> {
     let line = |it: &FoundSymbol| {
-        format!("symbol {}:{} {}", one_line(&it.file, 160), it.symbol.line, one_line(&it.symbol.signature, 140))
+        let signature = one_line(&it.symbol.signature, 140).replace('`', "'");
+        format!("symbol {}:{} `{signature}`", name(&it.file, 160), it.symbol.line)
     };
     let lines: Vec<String> = found.symbols.iter().filter(|symbol| wanted(symbol)).map(line).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
@@ -127,8 +129,7 @@ fn nothing_line(text: &str, found: &QueryResult) -> String {
     };
     let mut line = format!("nothing found for `{text}`: {hint}");
     if !filtered {
-        let named: Vec<String> =
-            found.sources.iter().take(MAX_NAMED_SOURCES).map(|source| one_line(source, 60)).collect();
+        let named: Vec<String> = found.sources.iter().take(MAX_NAMED_SOURCES).map(|source| name(source, 60)).collect();
         line.push_str(&format!("; kept here, newest first: {}", named.join(", ")));
     }
     line
@@ -183,14 +184,11 @@ fn show(hit: &Hit, facts: &Facts<'_>) -> String {
     let path = hit.entry.source.as_deref().filter(|_| is_file && hit.entry.teammate().is_none());
     let mut head = match path {
         // When a file was indexed says nothing about it; whether it has changed since is a doubt.
-        Some(path) => format!("{}:{} {}", one_line(path, 160), hit.line, hit.entry.reference),
+        Some(path) => format!("{}:{} {}", name(path, 160), hit.line, hit.entry.reference),
         None => headline(&hit.entry),
     };
     for remark in facts.remarks.get(&hit.entry.reference).into_iter().flatten() {
         head.push_str(&format!("; {remark}"));
-    }
-    if !hit.heading.is_empty() {
-        head.push_str(&format!(", under {}", one_line(&hit.heading, 100)));
     }
     if path.is_none() && (hit.partial || hit.ordinal > 0) {
         head.push_str(&format!(", from line {}", hit.line));
@@ -212,6 +210,11 @@ fn show(hit: &Hit, facts: &Facts<'_>) -> String {
     match hit.unreadable {
         Some(Unreadable::Lost) => format!("{head}; its text is lost"),
         Some(Unreadable::Now) => format!("{head}; its text cannot be read at the moment"),
-        None => format!("{head}\n{}", fence(hit.entry.reference, &hit.excerpt)),
+        // Headings are the text's own words, too.
+        None if hit.heading.is_empty() => format!("{head}\n{}", fence(hit.entry.reference, &hit.excerpt)),
+        None => {
+            let text = format!("under: {}\n{}", one_line(&hit.heading, 100), hit.excerpt);
+            format!("{head}\n{}", fence(hit.entry.reference, &text))
+        }
     }
 }
