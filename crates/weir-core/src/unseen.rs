@@ -55,6 +55,7 @@ fn named_except<'a>(text: &'a str, kept: &[char]) -> Cow<'a, str> {
         }
         shown.push_str(&text[copied..at]);
         push_name(&mut shown, c);
+        before = Some('>');
         copied = at + c.len_utf8();
     }
     match copied {

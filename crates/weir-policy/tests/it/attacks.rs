@@ -245,11 +245,22 @@ fn what_parsers_cannot_see_mostly_asks() {
         deny  git -c alias.x='!evil' x
         deny  git -c core.pager=evil log
         deny  ssh -o ProxyCommand=evil host
+        ask   make -f - <<< 'x:; evil'
+        ask   printf 'x:; evil' | make --file=- x
+        ask   make -f /dev/stdin < notes
+        ask   pwsh -c evil
+        ask   pwsh -NoProfile -Command evil
+        ask   echo evil | pwsh
+        ask   ed <<< '!evil'
+        ask   less '+!evil' notes
         ask   python -c 'import os; os.system("evil")'
         ask   perl -e 'system("evil")'
         allow x='a['; y='$('; z="$x${y}evil)]"; echo $((z))
         allow python -c 'f = vars(__builtins__)["ev" "al"]; f(input())'
         allow make -f evil.mk
+        allow cargo run
+        allow go run .
+        allow pwsh evil.ps1
         allow ./script-that-calls-evil.sh
     "#]]
     .assert_eq(&verdicts(&denying(&["Bash(evil *)"]), INVISIBLE));
