@@ -241,7 +241,7 @@ fn a_note_is_found_by_its_topic() {
     home.note(&["Use spaces", "--topic", "code style", "--kind", "convention"]);
     home.note(&["Tabs are fine", "--topic", "editors"]);
     let found = home.ok(&["search", "style"]);
-    assert!(found.contains("on code style (rev 1)") && found.contains("Use spaces"), "{found}");
+    assert!(found.contains("on 'code style' (rev 1)") && found.contains("Use spaces"), "{found}");
     assert!(!found.contains("Tabs"), "{found}");
     assert_eq!(home.json(&["search", "code", "style"])["queries"][0]["hits"].as_array().unwrap().len(), 1);
 }
