@@ -9,6 +9,7 @@ mod places;
 mod plan;
 pub(crate) mod removal;
 pub(crate) mod servers;
+mod targets;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};

@@ -10,6 +10,7 @@ use super::diff;
 use super::health;
 use super::ledger::{ChangedSetting, Ledger, LedgerRecord, hash};
 use super::places::Places;
+use super::targets::{ReadTarget, Target, targets};
 use crate::error::{CommandError, ErrorKind};
 use crate::user_files;
 
@@ -44,34 +45,6 @@ pub(super) struct Step {
     /// The ledger record of the file.
     entry: Option<LedgerRecord>,
     folders: Vec<PathBuf>,
-}
-
-/// A file, and Weir's parts in it.
-struct Target {
-    path: PathBuf,
-    name: String,
-    recipes: Vec<&'static Recipe>,
-    parts: Vec<(&'static Recipe, &'static Part)>,
-    /// The text, or `None` if there is no file.
-    text: Result<Option<String>, CommandError>,
-    /// Whether it is a file of a project, and a symbolic link leads out of that project. Its text is not read.
-    is_outside: bool,
-}
-
-/// A file that could be read.
-struct ReadTarget {
-    path: PathBuf,
-    name: String,
-    recipes: Vec<&'static Recipe>,
-    parts: Vec<(&'static Recipe, &'static Part)>,
-    text: Option<String>,
-}
-
-impl Target {
-    fn read(self) -> Result<ReadTarget, CommandError> {
-        let Self { path, name, recipes, parts, text, is_outside: _ } = self;
-        Ok(ReadTarget { path, name, recipes, parts, text: text? })
-    }
 }
 
 /// A setting of a client's own that the user wants changed.
@@ -310,33 +283,6 @@ impl Step {
             _ => format!("removed Weir's entries from {}", self.name),
         }
     }
-}
-
-/// Returns the files of these clients, each once, in order.
-fn targets(places: &Places, recipes: &[&'static Recipe], whose: SetupScope) -> Vec<Target> {
-    let mut targets: Vec<Target> = Vec::new();
-    for recipe in recipes {
-        for part in recipe.parts_for(whose) {
-            let named = places.path(&part.place);
-            let path = user_files::target(&named);
-            let at = match targets.iter().position(|target| target.path == path) {
-                Some(at) => at,
-                None => {
-                    let is_outside =
-                        whose == SetupScope::Project && !user_files::stays_inside(&named, places.project());
-                    let text = if is_outside { Ok(None) } else { user_files::read(&path) };
-                    let name = places.short(&named);
-                    targets.push(Target { path, name, recipes: Vec::new(), parts: Vec::new(), text, is_outside });
-                    targets.len() - 1
-                }
-            };
-            targets[at].parts.push((recipe, part));
-            if !targets[at].recipes.iter().any(|other| other.name == recipe.name) {
-                targets[at].recipes.push(recipe);
-            }
-        }
-    }
-    targets
 }
 
 fn step(target: ReadTarget, after: Option<String>, whose: SetupScope, entry: Option<LedgerRecord>) -> Step {

@@ -180,7 +180,7 @@ fn a_search_finds_symbols_by_name_by_a_part_and_by_words_of_their_doc() {
     home.check(
         &["search", "findEntryQuickly"],
         expect![[r#"
-        symbol src/search.rs:3 pub fn findEntryQuickly(store: &EntryStore) -> usize
+        symbol src/search.rs:3 `pub fn findEntryQuickly(store: &EntryStore) -> usize`
         exit 0"#]],
     );
     home.write_old("src/search.rs", format!("\n\n{SEARCH}"));
