@@ -5,21 +5,25 @@
 //! the server needs stays in clear: the id, the time, the author and their client, and the size. What is superseded,
 //! confirmed or removed is named by its id, as everywhere.
 //!
-//! Data keys travel in the log as well, wrapped for each [`MemberKey`] with HPKE (RFC 9180: X25519, HKDF-SHA256,
-//! ChaCha20-Poly1305). A record that adds a member or a data key proves that its author has the data key before it; a
-//! server has none, so it can add neither.
+//! Who is a member is said by the changes in the log alone. Each is signed by a member (Ed25519), names the changes
+//! that its author knew by their hashes, and brings a new data key, wrapped with HPKE (RFC 9180: X25519, HKDF-SHA256,
+//! ChaCha20-Poly1305) for every member after it. [`Roster`] says what a set of changes means; the order in which they
+//! came does not matter. `docs/team.md` has the protocol and what it promises.
 //!
 //! Invariants: the ciphertext of an entry is bound to every field of its record that is in clear, so it opens at its
-//! own place and nowhere else; a machine that has keys takes others only from somebody who has its newest; a project
-//! that is sealed stays so, since grants cannot be removed. What is secret is in [`Keyring`] and [`Identity`], and no
-//! `Debug` shows it.
+//! own place and nowhere else, and it is signed by the machine that wrote it; a key that was removed is never a
+//! member's again; a project that is sealed stays so, since grants cannot be removed. What is secret is in [`Keyring`]
+//! and [`Identity`], and no `Debug` shows it.
 
 mod keyring;
+mod roster;
 
 use std::fmt;
 
-use hpke::{Deserializable as _, Kem as _, Serializable as _};
-pub use keyring::{Followed, Keyring, OpenedEntry};
+use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
+use hpke::Deserializable as _;
+pub use keyring::{Keyring, OpenedEntry};
+pub use roster::{Learned, Member, Roster};
 use serde::{Deserialize, Serialize};
 use weir_core::{ProjectKey, TenantId};
 use zeroize::Zeroizing;
@@ -46,28 +50,58 @@ pub struct SealedEntry {
     pub content: String,
 }
 
-/// The data keys of a project, wrapped for members.
+/// A change of who the members are, with a new data key for those who are members after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyGrants {
-    /// The newest data key that is granted. Entries are sealed with it from here on.
+    /// The machine that makes the change.
+    pub by: MemberKey,
+    /// The changes that it knew and that no other one follows, in order. The first change of a project has none.
+    pub after: Vec<ChangeId>,
+    /// The members that it removes, for good and in order.
+    pub removed: Vec<MemberKey>,
+    /// The new data key. Entries are sealed with it from here on.
     pub key: KeyId,
-    /// The data key that the proof is made with: the newest before this record, or the first one of all.
-    pub proven_by: KeyId,
-    /// The keys for each member. If the newest key is a new one, others are members no longer.
+    /// The older data keys, sealed with the new one, in Base64.
+    pub older: String,
+    /// The new key for each member after the change, in order. Those who were none before are admitted by it.
     pub grants: Vec<Grant>,
-    /// The proof that the author had the data key, in hexadecimal.
-    pub proof: String,
+    /// The signature of the machine, in hexadecimal.
+    pub signature: String,
 }
 
-/// All data keys of a project, wrapped for one member.
+/// The new data key of a project, wrapped for one member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grant {
     /// The member.
     pub member: MemberKey,
+    /// The user whose machine it is. Entries that it signs count in this name only.
+    pub user: String,
     /// The encapsulated key and the ciphertext, in Base64.
-    pub keys: String,
+    pub key: String,
+}
+
+/// The hash of a change without its signature, and of its project.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChangeId([u8; 32]);
+
+impl ChangeId {
+    /// Parses 64 hexadecimal digits in lower case.
+    pub fn parse(text: &str) -> Result<Self> {
+        from_hex(text).map(Self).ok_or_else(|| not(text, "the hash of a change"))
+    }
+
+    /// Returns the first half, which is long enough for people to compare.
+    pub fn fingerprint(&self) -> String {
+        hex(self.0.first_chunk::<16>().map_or(&[], |half| half.as_slice()))
+    }
+}
+
+impl fmt::Display for ChangeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_hex(f, &self.0)
+    }
 }
 
 /// The name of a data key, which says nothing about it.
@@ -87,7 +121,7 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// The public key of a member's machine. Written as `wk1` and hexadecimal digits, of which the last eight are a
+/// The public key of a member's machine: it checks what the machine signs, and keys are wrapped for it. Written as `wk1` and hexadecimal digits, of which the last eight are a
 /// checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MemberKey([u8; 32]);
@@ -95,12 +129,14 @@ pub struct MemberKey([u8; 32]);
 impl MemberKey {
     const PREFIX: &str = "wk1";
 
-    /// Parses the written form. A key that was not copied as a whole is refused.
+    /// Parses the written form. A key that was not copied as a whole is refused, and so is one that is no point of the
+    /// curve, or one under which anybody can sign.
     pub fn parse(text: &str) -> Result<Self> {
         let parsed = text.strip_prefix(Self::PREFIX).and_then(|digits| digits.split_at_checked(64));
         let parsed = parsed.and_then(|(key, check)| {
             let key = Self(from_hex(key)?);
-            (from_hex(check) == Some(key.checksum())).then_some(key)
+            let is_usable = key.verifying().is_some_and(|point| !point.is_weak());
+            (is_usable && from_hex(check) == Some(key.checksum())).then_some(key)
         });
         parsed.ok_or_else(|| not(text, "the key of a member"))
     }
@@ -110,8 +146,20 @@ impl MemberKey {
         [first, second, third, fourth]
     }
 
-    fn public(&self) -> Option<<Kem as hpke::Kem>::PublicKey> {
-        <Kem as hpke::Kem>::PublicKey::from_bytes(&self.0).ok()
+    fn verifying(&self) -> Option<VerifyingKey> {
+        VerifyingKey::from_bytes(&self.0).ok()
+    }
+
+    /// Returns the key that data keys are wrapped for.
+    pub(crate) fn public(&self) -> Option<<Kem as hpke::Kem>::PublicKey> {
+        <Kem as hpke::Kem>::PublicKey::from_bytes(self.verifying()?.to_montgomery().as_bytes()).ok()
+    }
+
+    /// Returns whether the machine with this key has signed something.
+    pub(crate) fn has_signed(&self, said: &[u8], signature: &str) -> bool {
+        let signature = from_hex(signature).map(|bytes| Signature::from_bytes(&bytes));
+        let (Some(key), Some(signature)) = (self.verifying(), signature) else { return false };
+        key.verify_strict(said, &signature).is_ok()
     }
 }
 
@@ -123,7 +171,7 @@ impl fmt::Display for MemberKey {
     }
 }
 
-written_id!(KeyId, MemberKey);
+written_id!(ChangeId, KeyId, MemberKey);
 
 /// The project that keys belong to, by the names that its server has for it.
 #[derive(Debug, Clone, Copy)]
@@ -134,17 +182,23 @@ pub struct SealedPlace<'a> {
     pub project: &'a ProjectKey,
 }
 
+impl SealedPlace<'_> {
+    /// Returns the names as bytes, each with its length, so that no two projects have the same.
+    pub(crate) fn bound(&self) -> Vec<u8> {
+        let named = |name: &str| [(name.len() as u64).to_le_bytes().as_slice(), name.as_bytes()].concat();
+        [named(&self.tenant.0), named(&self.project.0)].concat()
+    }
+}
+
 /// The secret half of a member's key. It never leaves the machine.
 pub struct Identity {
-    secret: <Kem as hpke::Kem>::PrivateKey,
+    key: SigningKey,
 }
 
 impl Identity {
     /// Draws a new identity.
     pub fn random() -> Result<Self> {
-        let seed = random::<32>()?;
-        let (secret, _) = Kem::derive_keypair(seed.as_slice());
-        Ok(Self { secret })
+        Ok(Self { key: SigningKey::from_bytes(&*random()?) })
     }
 
     /// Reads an identity from the text that [`Self::to_text`] returns.
@@ -152,23 +206,29 @@ impl Identity {
         // The text is a secret, so it is not repeated.
         let invalid = || PortError::new(ErrorKind::Damaged, "read the identity of this machine");
         let bytes = Zeroizing::new(from_hex::<32>(text).ok_or_else(invalid)?);
-        let secret = <Kem as hpke::Kem>::PrivateKey::from_bytes(bytes.as_slice()).map_err(|_| invalid())?;
-        Ok(Self { secret })
+        Ok(Self { key: SigningKey::from_bytes(&bytes) })
     }
 
     /// Returns the identity as text, for a file that only its owner can read.
     pub fn to_text(&self) -> Zeroizing<String> {
-        let bytes = Zeroizing::new(self.secret.to_bytes().0);
-        Zeroizing::new(hex(bytes.as_slice()))
+        Zeroizing::new(hex(self.key.as_bytes()))
     }
 
     /// Returns the public key, which others wrap data keys for.
     pub fn public(&self) -> MemberKey {
-        MemberKey(Kem::sk_to_pk(&self.secret).to_bytes().0)
+        MemberKey(self.key.verifying_key().to_bytes())
     }
 
-    pub(crate) fn secret(&self) -> &<Kem as hpke::Kem>::PrivateKey {
-        &self.secret
+    /// Signs something, and returns the signature in hexadecimal.
+    pub(crate) fn sign(&self, said: &[u8]) -> String {
+        hex(&self.key.sign(said).to_bytes())
+    }
+
+    /// Returns the key that unwraps. One pair for signatures and for X25519 is safe: <https://eprint.iacr.org/2021/509>.
+    pub(crate) fn secret(&self) -> Result<<Kem as hpke::Kem>::PrivateKey> {
+        let bytes = Zeroizing::new(self.key.to_scalar_bytes());
+        <Kem as hpke::Kem>::PrivateKey::from_bytes(bytes.as_slice())
+            .map_err(|_| PortError::new(ErrorKind::Damaged, "use the identity of this machine"))
     }
 }
 

@@ -17,7 +17,10 @@ use crate::error::Result;
 use crate::layout::{StorePart, TEAM_FILE};
 use crate::migrate::Migration;
 
-const MIGRATIONS: &[Migration] = &[Migration { name: "0001_team", sql: include_str!("team/migrations/0001_team.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { name: "0001_team", sql: include_str!("team/migrations/0001_team.sql") },
+    Migration { name: "0002_sealed", sql: include_str!("team/migrations/0002_sealed.sql") },
+];
 
 written_enum! {
     /// What a record says about an entry.
@@ -119,6 +122,8 @@ pub struct TeamRecord {
     pub about: Option<String>,
     /// The record that takes the place of that one.
     pub successor: Option<String>,
+    /// Whether it came or leaves sealed.
+    pub is_sealed: bool,
     /// The entry in the log.
     pub reference: Option<Reference>,
     /// What is sent, for a record of the user that may have to be.
@@ -134,6 +139,8 @@ pub struct Attribution {
     pub reference: Reference,
     /// Whether this installation wrote it.
     pub is_own: bool,
+    /// Whether it came in clear, and the project is sealed: only the server says who wrote it.
+    pub is_in_clear: bool,
     /// The author.
     pub user: String,
     /// The client that they used; empty if there was none.

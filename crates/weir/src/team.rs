@@ -29,7 +29,7 @@ mod words;
 
 pub(crate) use exchange::{Exchange, PreviewedRecord, Report};
 pub(crate) use lock::ExchangeLock;
-pub(crate) use sealing::SealReport;
+pub(crate) use sealing::{SealReport, described};
 pub(crate) use server::{ConnectedServer, whose_token};
 pub(crate) use session_end::{forget_mark, mark_synced, sync_after_session};
 pub(crate) use token::{MAX_TOKEN_BYTES, ReleasedToken, read_token, release_token, store_token};

@@ -1,7 +1,7 @@
 //! Properties of sealed projects.
 
 use super::*;
-use crate::sealed::{Identity, Keyring, SealedPlace};
+use crate::sealed::{Identity, KeyId, Keyring, Member, Roster, SealedPlace};
 use crate::{Author, Body, Kept, LogicalTime, Position, RecordId, Sender, TextKey};
 
 /// Returns a record of a scope's user, by a host of theirs that the suite does not use.
@@ -31,13 +31,23 @@ fn in_clear(scope: &Scope, index: u64, text: &str) -> Record {
     record(scope, index, Body::Kept(Box::new(kept)))
 }
 
+/// A member of a project that is sealed.
+struct Sealer {
+    identity: Identity,
+    ring: Keyring,
+    key: KeyId,
+}
+
 /// Seals a project with one member.
-fn seal(shelf: &Shelf, scope: &Scope) -> Keyring {
-    let (ring, member) = (Keyring::random().unwrap(), Identity::random().unwrap().public());
+fn seal(shelf: &Shelf, scope: &Scope) -> Sealer {
+    let identity = Identity::random().unwrap();
+    let member = Member { key: identity.public(), user: scope.user.0.clone() };
     let place = SealedPlace { tenant: &scope.tenant, project: &scope.project };
-    let grants = record(scope, 0, Body::Granted(Box::new(ring.grant(place, &[member]).unwrap())));
+    let change = Roster::default().change(place, &identity, &Keyring::default(), (&[member], &[])).unwrap();
+    let (key, ring) = (change.key, Keyring::default().extended_by(&identity, place, &change).unwrap().unwrap());
+    let grants = record(scope, 0, Body::Granted(Box::new(change)));
     shelf.import(scope, &[Incoming::new(grants, None)], &Sender::Author, NOW).pop().unwrap().unwrap();
-    ring
+    Sealer { identity, ring, key }
 }
 
 fn take(shelf: &Shelf, scope: &Scope, record: &Record, text: Option<&str>) -> crate::Result<Position> {
@@ -77,14 +87,15 @@ pub fn a_sealed_project_takes_no_entry_in_clear(new: NewShelf<'_>) {
 /// A sealed entry is given out as it came, is found by no search, and is gone once its author forgets it.
 pub fn a_sealed_entry_is_kept_and_forgotten(new: NewShelf<'_>) {
     let shelf = new();
-    let ring = seal(&shelf, &ana());
-    let sealed = ring.seal(&in_clear(&ana(), 100, "ten connections"), "ten connections").unwrap();
+    let Sealer { identity, ring, key } = seal(&shelf, &ana());
+    let clear = in_clear(&ana(), 100, "ten connections");
+    let sealed = ring.seal(key, &identity, &clear, "ten connections").unwrap();
     for _ in 0..2 {
         take(&shelf, &ana(), &sealed, None).unwrap();
     }
     let read = shelf.read_since(&ben(), Position(0), 10).unwrap().records.pop().unwrap().record;
     assert_eq!(read, sealed);
-    assert_eq!(ring.open(&read).unwrap().text, "ten connections");
+    assert_eq!(ring.open(&read).unwrap().0.text, "ten connections");
     assert_eq!(found(&shelf, &ben(), "connections"), []);
     let forgotten = shelf.forget(&ana(), sealed.id, weir_core::WhyGone::Forgotten, NOW).unwrap();
     assert_eq!(forgotten.left, crate::Left::default());

@@ -43,7 +43,20 @@ fn key() -> KeyId {
 }
 
 fn grant() -> Grant {
-    Grant { member: Identity::random().unwrap().public(), keys: "AAAA".into() }
+    Grant { member: Identity::random().unwrap().public(), user: "ana".into(), key: "AAAA".into() }
+}
+
+fn granted() -> KeyGrants {
+    let grant = grant();
+    KeyGrants {
+        by: grant.member,
+        after: Vec::new(),
+        removed: Vec::new(),
+        key: key(),
+        older: "AAAA".into(),
+        grants: vec![grant],
+        signature: "00".into(),
+    }
 }
 
 fn bodies() -> Vec<Body> {
@@ -54,7 +67,7 @@ fn bodies() -> Vec<Body> {
         Body::Confirmed { record: other(1), by: UserId("ana".into()) },
         Body::Removed { record: other(1), why: WhyGone::Forgotten },
         Body::Sealed(Box::new(SealedEntry { key: key(), content: "AAAA".into() })),
-        Body::Granted(Box::new(KeyGrants { key: key(), proven_by: key(), grants: vec![grant()], proof: "00".into() })),
+        Body::Granted(Box::new(granted())),
     ]
 }
 

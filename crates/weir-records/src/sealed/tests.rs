@@ -10,11 +10,11 @@ use crate::record::{Audience, Author, Body, Kept, NoteFields, Record};
 
 const TEXT: &str = "The pool has ten connections.";
 
-fn acme() -> (TenantId, ProjectKey) {
+pub(super) fn acme() -> (TenantId, ProjectKey) {
     (TenantId("acme".into()), ProjectKey("api".into()))
 }
 
-fn place(names: &(TenantId, ProjectKey)) -> SealedPlace<'_> {
+pub(super) fn place(names: &(TenantId, ProjectKey)) -> SealedPlace<'_> {
     SealedPlace { tenant: &names.0, project: &names.1 }
 }
 
@@ -48,6 +48,61 @@ fn record(text: &str) -> Record {
     }
 }
 
+/// A machine with what it knows.
+pub(super) struct Machine {
+    pub(super) identity: Identity,
+    pub(super) ring: Keyring,
+    pub(super) roster: Roster,
+    user: &'static str,
+}
+
+impl Machine {
+    pub(super) fn new(user: &'static str) -> Self {
+        Self { identity: Identity::random().unwrap(), ring: Keyring::default(), roster: Roster::default(), user }
+    }
+
+    /// Returns a machine that has sealed the project for itself.
+    fn sealing(user: &'static str) -> (Self, KeyGrants) {
+        let mut machine = Self::new(user);
+        let seal = machine.change(&[&machine], &[]);
+        machine.learn(&seal);
+        (machine, seal)
+    }
+
+    pub(super) fn member(&self) -> Member {
+        Member { key: self.key(), user: self.user.to_owned() }
+    }
+
+    pub(super) fn key(&self) -> MemberKey {
+        self.identity.public()
+    }
+
+    pub(super) fn change(&self, admitted: &[&Self], removed: &[&Self]) -> KeyGrants {
+        let admitted: Vec<Member> = admitted.iter().map(|one| one.member()).collect();
+        let removed: Vec<MemberKey> = removed.iter().map(|one| one.key()).collect();
+        self.roster.change(place(&acme()), &self.identity, &self.ring, (&admitted, &removed)).unwrap()
+    }
+
+    pub(super) fn learn(&mut self, change: &KeyGrants) -> Learned {
+        let learned = self.roster.learn(place(&acme()), change).unwrap();
+        if let Learned::New(new) = &learned {
+            for change in new.iter().map(|id| self.roster.get(*id).unwrap()) {
+                let extended = self.ring.extended_by(&self.identity, place(&acme()), change).unwrap();
+                self.ring = extended.unwrap_or_else(|| self.ring.clone());
+            }
+        }
+        learned
+    }
+
+    fn seal(&self, record: &Record, text: &str) -> Record {
+        self.ring.seal(self.roster.current_key().unwrap(), &self.identity, record, text).unwrap()
+    }
+
+    pub(super) fn members(&self) -> Vec<MemberKey> {
+        self.roster.members().map(|member| member.key).collect()
+    }
+}
+
 fn content_of(record: &mut Record) -> &mut SealedEntry {
     match &mut record.body {
         Body::Sealed(sealed) => sealed,
@@ -57,11 +112,11 @@ fn content_of(record: &mut Record) -> &mut SealedEntry {
 
 /// Seals a record, changes it, and checks that a member cannot open it any more.
 fn check_refused(change: impl Fn(&mut Record)) {
-    let keys = Keyring::random().unwrap();
-    let mut sealed = keys.seal(&record(TEXT), TEXT).unwrap();
-    assert!(keys.open(&sealed).is_ok());
+    let (ana, _) = Machine::sealing("ana");
+    let mut sealed = ana.seal(&record(TEXT), TEXT);
+    assert!(ana.ring.open(&sealed).is_ok());
     change(&mut sealed);
-    let error = keys.open(&sealed).unwrap_err();
+    let error = ana.ring.open(&sealed).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Invalid, "{error}");
 }
 
@@ -70,10 +125,11 @@ proptest! {
 
     #[test]
     fn what_is_sealed_opens_as_it_was(text: String) {
-        let (keys, record) = (Keyring::random().unwrap(), record(&text));
-        let sealed = keys.seal(&record, &text).unwrap();
+        let ((ana, _), record) = (Machine::sealing("ana"), record(&text));
+        let sealed = ana.seal(&record, &text);
         let read = Record::from_json(&sealed.to_json().unwrap()).unwrap();
-        let opened = keys.open(&read).unwrap();
+        let (opened, by) = ana.ring.open(&read).unwrap();
+        prop_assert_eq!(by, ana.key());
         prop_assert_eq!(Some(&opened.entry), record.body.kept());
         prop_assert_eq!(opened.text, text);
     }
@@ -94,7 +150,7 @@ proptest! {
 
 #[test]
 fn nothing_of_the_entry_is_in_the_record() {
-    let sealed = Keyring::random().unwrap().seal(&record(TEXT), TEXT).unwrap().to_json().unwrap();
+    let sealed = Machine::sealing("ana").0.seal(&record(TEXT), TEXT).to_json().unwrap();
     for word in ["Pool size", "decision", "connections", &record(TEXT).body.kept().unwrap().text.to_string()] {
         assert!(!sealed.contains(word), "{word}: {sealed}");
     }
@@ -102,8 +158,8 @@ fn nothing_of_the_entry_is_in_the_record() {
 
 #[test]
 fn the_same_entry_is_never_sealed_twice_alike() {
-    let keys = Keyring::random().unwrap();
-    assert_ne!(keys.seal(&record(TEXT), TEXT).unwrap(), keys.seal(&record(TEXT), TEXT).unwrap());
+    let (ana, _) = Machine::sealing("ana");
+    assert_ne!(ana.seal(&record(TEXT), TEXT), ana.seal(&record(TEXT), TEXT));
 }
 
 #[test]
@@ -127,91 +183,210 @@ fn what_is_cut_or_of_another_key_is_refused() {
     check_refused(|record| content_of(record).content.clear());
     check_refused(|record| content_of(record).content.truncate(16));
     check_refused(|record| content_of(record).content.truncate(64));
-    check_refused(|record| content_of(record).key = Keyring::random().unwrap().newest().unwrap());
-    let (ours, theirs) = (Keyring::random().unwrap(), Keyring::random().unwrap());
-    assert!(theirs.open(&ours.seal(&record(TEXT), TEXT).unwrap()).is_err());
+    check_refused(|record| content_of(record).key = KeyId([1; 16]));
+    let ((ours, _), (theirs, _)) = (Machine::sealing("ana"), Machine::sealing("ben"));
+    assert!(theirs.ring.open(&ours.seal(&record(TEXT), TEXT)).is_err());
 }
 
 #[test]
 fn a_text_that_is_not_that_of_its_entry_is_refused() {
-    let keys = Keyring::random().unwrap();
-    assert!(keys.open(&keys.seal(&record("another"), TEXT).unwrap()).is_err());
-}
-
-fn extended(followed: Followed) -> Keyring {
-    match followed {
-        Followed::Extended(ring) => ring,
-        other => panic!("no keys: {other:?}"),
-    }
+    let (ana, _) = Machine::sealing("ana");
+    assert!(ana.ring.open(&ana.seal(&record("another"), TEXT)).is_err());
 }
 
 #[test]
-fn a_member_gets_the_keys_and_another_machine_does_not() {
-    let (names, [ana, ben, eve]) = (acme(), [(); 3].map(|()| Identity::random().unwrap()));
-    let ring = Keyring::random().unwrap();
-    let grants = ring.grant(place(&names), &[ana.public(), ben.public()]).unwrap();
-    let nothing = Keyring::default();
-    let of_ben = extended(nothing.follow(&ben, place(&names), &grants).unwrap());
-    let sealed = ring.seal(&record(TEXT), TEXT).unwrap();
-    assert_eq!(of_ben.open(&sealed).unwrap().text, TEXT);
-    assert_eq!(of_ben.fingerprint(), ring.fingerprint());
-    assert!(matches!(nothing.follow(&eve, place(&names), &grants).unwrap(), Followed::NotForUs));
-    // Nor if the grant of another is given out as hers.
-    let mut stolen = grants.clone();
-    stolen.grants[0].member = eve.public();
-    assert!(matches!(nothing.follow(&eve, place(&names), &stolen).unwrap(), Followed::Unproven));
-    // Nor does it mean anything in another project.
-    let other = (names.0.clone(), ProjectKey("web".into()));
-    assert!(matches!(nothing.follow(&ben, place(&other), &grants).unwrap(), Followed::Unproven));
-    assert!(matches!(of_ben.follow(&ben, place(&other), &grants).unwrap(), Followed::Unproven));
-    assert!(matches!(of_ben.follow(&ben, place(&names), &grants).unwrap(), Followed::Known));
+fn an_entry_is_opened_in_the_name_of_the_machine_that_signed_it() {
+    let (mut ana, seal) = Machine::sealing("ana");
+    let mut ben = Machine::new("ben");
+    let admission = ana.change(&[&ben], &[]);
+    for machine in [&mut ana, &mut ben] {
+        machine.learn(&seal);
+        machine.learn(&admission);
+    }
+    // Ben has the key of all, and signs with his own.
+    let (_, by) = ana.ring.open(&ben.seal(&record(TEXT), TEXT)).unwrap();
+    assert_eq!(ana.roster.user_of(by), Some("ben"));
+    // What ana has signed, ben cannot seal again at another place.
+    let key = ben.roster.current_key().unwrap();
+    let forged = ben.ring.seal(key, &ben.identity, &record(TEXT), TEXT).unwrap();
+    assert_ne!(ana.ring.open(&forged).unwrap().1, ana.key());
+}
+
+#[test]
+fn a_member_gets_all_keys_and_another_machine_none() {
+    let (mut ana, seal) = Machine::sealing("ana");
+    let [mut ben, mut eve] = ["ben", "eve"].map(Machine::new);
+    let older = ana.seal(&record(TEXT), TEXT);
+    let admission = ana.change(&[&ben], &[]);
+    for machine in [&mut ana, &mut ben, &mut eve] {
+        machine.learn(&seal);
+        assert!(matches!(machine.learn(&admission), Learned::New(_)));
+    }
+    assert_eq!(ben.ring.open(&older).unwrap().0.text, TEXT);
+    assert_eq!(ben.ring.open(&ana.seal(&record(TEXT), TEXT)).unwrap().0.text, TEXT);
+    assert_eq!(ben.roster.first(), ana.roster.first());
+    assert!(eve.ring.is_empty() && eve.members() == ana.members());
+    // It means nothing in another project.
+    let other = (acme().0, ProjectKey("web".into()));
+    let mut elsewhere = Roster::default();
+    assert_eq!(elsewhere.learn(place(&other), &seal).unwrap(), Learned::Unproven);
 }
 
 #[test]
 fn a_server_can_add_neither_a_member_nor_a_key() {
-    let (names, [ana, server]) = (acme(), [(); 2].map(|()| Identity::random().unwrap()));
-    let ring = Keyring::random().unwrap();
-    let check = |grants: &KeyGrants| {
-        assert!(matches!(ring.follow(&ana, place(&names), grants).unwrap(), Followed::Unproven), "{grants:?}");
-    };
-    let own = Keyring::random().unwrap();
-    check(&own.grant(place(&names), &[ana.public(), server.public()]).unwrap());
-    check(&own.replace_key(place(&names), &[ana.public()]).unwrap());
-    let real = ring.grant(place(&names), &[ana.public()]).unwrap();
+    let (mut ana, seal) = Machine::sealing("ana");
+    let (server, own_seal) = Machine::sealing("server");
+    let real = ana.change(&[&Machine::new("ben")], &[]);
     let mut added = real.clone();
-    added.grants.push(Grant { member: server.public(), keys: String::new() });
-    check(&added);
-    check(&KeyGrants { proof: "00".repeat(32), ..real.clone() });
-    check(&KeyGrants { proven_by: own.newest().unwrap(), ..real });
+    added.grants.push(own_seal.grants[0].clone());
+    added.grants.sort_by_key(|grant| grant.member);
+    let as_ana = KeyGrants { by: ana.key(), ..server.change(&[&ana], &[]) };
+    let follows = KeyGrants { after: real.after.clone(), ..server.change(&[&ana], &[]) };
+    let resigned = |change: &KeyGrants| {
+        let id = change.id(place(&acme())).unwrap();
+        KeyGrants { signature: server.identity.sign(&id.0), ..change.clone() }
+    };
+    let renamed = |user: &str| {
+        let mut change = real.clone();
+        change.grants[0].user = user.to_owned();
+        change
+    };
+    let unsigned = KeyGrants { signature: "00".repeat(64), ..real.clone() };
+    let empty = KeyGrants { signature: String::new(), ..real.clone() };
+    let reseal = KeyGrants { after: Vec::new(), ..real.clone() };
+    for forged in [own_seal, added.clone(), as_ana, unsigned, empty, reseal, renamed("server"), renamed("\n")] {
+        assert_eq!(ana.learn(&forged), Learned::Unproven, "{forged:?}");
+    }
+    for forged in [resigned(&added), resigned(&follows), resigned(&real)] {
+        assert_eq!(ana.learn(&forged), Learned::Unproven, "{forged:?}");
+    }
+    assert_eq!((ana.members(), ana.learn(&seal)), (vec![ana.key()], Learned::Known));
+}
+
+/// Returns ana, ben and mallory, whom ana has admitted, and removed again.
+fn with_mallory_removed() -> ([Machine; 3], KeyGrants) {
+    let (ana, seal) = Machine::sealing("ana");
+    let [ben, mallory] = ["ben", "mallory"].map(Machine::new);
+    let admission = ana.change(&[&ben, &mallory], &[]);
+    let mut all = [ana, ben, mallory];
+    for machine in &mut all {
+        machine.learn(&seal);
+        machine.learn(&admission);
+    }
+    let removal = all[0].change(&[], &[&all[2]]);
+    all[0].learn(&removal);
+    all[1].learn(&removal);
+    (all, removal)
 }
 
 #[test]
-fn who_is_left_out_reads_what_is_older_and_nothing_newer() {
-    let (names, [ana, ben]) = (acme(), [(); 2].map(|()| Identity::random().unwrap()));
-    let before = Keyring::random().unwrap();
-    let grants = before.replace_key(place(&names), &[ana.public()]).unwrap();
-    let after = extended(before.follow(&ana, place(&names), &grants).unwrap());
-    assert_eq!(after.newest(), Some(grants.key));
-    let newer = after.seal(&record(TEXT), TEXT).unwrap();
-    assert!(matches!(before.follow(&ben, place(&names), &grants).unwrap(), Followed::LeftOut));
-    assert!(before.open(&newer).is_err());
-    assert!(after.open(&before.seal(&record(TEXT), TEXT).unwrap()).is_ok());
-    // Ben may come back, and then has everything.
-    let again = after.grant(place(&names), &[ben.public()]).unwrap();
-    let of_ben = extended(before.follow(&ben, place(&names), &again).unwrap());
-    assert_eq!(of_ben.open(&newer).unwrap().text, TEXT);
-    // Of two that replace the key at the same time, the first one counts.
-    let rival = before.replace_key(place(&names), &[ana.public()]).unwrap();
-    assert!(matches!(after.follow(&ana, place(&names), &rival).unwrap(), Followed::Unproven));
+fn a_removed_member_does_not_come_back_with_old_keys() {
+    let ([mut ana, ben, mallory], removal) = with_mallory_removed();
+    let puppet = Machine::new("mallory");
+    let members = ana.members();
+    let after_removal = ana.seal(&record(TEXT), TEXT);
+    // As if it were older than the removal: this counts as written by a member, and admits nobody.
+    let before = mallory.change(&[&puppet], &[]);
+    let signed = |change: KeyGrants| {
+        let id = change.id(place(&acme())).unwrap();
+        KeyGrants { signature: mallory.identity.sign(&id.0), ..change }
+    };
+    let follows = signed(KeyGrants { after: vec![removal.id(place(&acme())).unwrap()], ..before.clone() });
+    for forged in [before, follows, mallory.change(&[], &[])] {
+        ana.learn(&forged);
+        assert_eq!(ana.members(), members);
+    }
+    // What only members have is the key of the removal still.
+    assert_eq!(ana.roster.current_key(), Some(removal.key));
+    let next = ana.change(&[], &[&ben]);
+    ana.learn(&next);
+    assert_eq!(ana.members(), [ana.key()]);
+    let newest = ana.seal(&record(TEXT), TEXT);
+    for machine in [&mallory, &puppet] {
+        for change in [&removal, &next] {
+            assert!(machine.ring.extended_by(&machine.identity, place(&acme()), change).unwrap().is_none());
+        }
+        assert!(machine.ring.open(&after_removal).is_err() && machine.ring.open(&newest).is_err());
+    }
+    let again = ana.roster.change(place(&acme()), &ana.identity, &ana.ring, (&[mallory.member()], &[]));
+    assert!(again.unwrap_err().to_string().contains("does not come back"));
+}
+
+#[test]
+fn a_removed_member_cannot_hand_out_a_key_of_their_own_to_those_who_stay() {
+    let ([mut ana, _, mallory], removal) = with_mallory_removed();
+    // Granted to exactly those who are members now, and known to mallory.
+    let names = acme();
+    let staying = ana.roster.members().map(|member| (member.key, member.user));
+    let new = mallory.ring.new_key(place(&names), staying).unwrap();
+    let mut forged = KeyGrants { key: new.key, older: new.older, grants: new.grants, ..mallory.change(&[], &[]) };
+    for removed in [Vec::new(), vec![mallory.key()]] {
+        forged.removed = removed;
+        forged.signature = mallory.identity.sign(&forged.id(place(&names)).unwrap().0);
+        assert_eq!(ana.learn(&forged), Learned::Unproven);
+    }
+    assert_eq!(ana.roster.current_key(), Some(removal.key));
+}
+
+#[test]
+fn members_who_change_the_members_at_the_same_time_end_with_the_same_list() {
+    let ([mut ana, mut ben, _], removal) = with_mallory_removed();
+    let (carol, dora) = (Machine::new("carol"), Machine::new("dora"));
+    let (one, other) = (ana.change(&[&carol], &[]), ben.change(&[&dora], &[]));
+    for (machine, changes) in [(&mut ana, [&one, &other]), (&mut ben, [&other, &one])] {
+        changes.iter().for_each(|change| drop(machine.learn(change)));
+        assert_eq!(machine.roster.current_key(), None, "nobody has a key that all members have");
+    }
+    let renewal = ben.change(&[], &[]);
+    for machine in [&mut ana, &mut ben] {
+        machine.learn(&renewal);
+        assert_eq!(machine.roster.current_key(), Some(renewal.key));
+    }
+    assert_eq!((ana.members(), ana.members().len()), (ben.members(), 4));
+    // They remove each other: both are gone, for neither may come back by what they wrote.
+    let (one, other) = (ana.change(&[], &[&ben]), ben.change(&[], &[&ana]));
+    for (machine, changes) in [(&mut ana, [&one, &other]), (&mut ben, [&other, &one])] {
+        changes.iter().for_each(|change| drop(machine.learn(change)));
+        assert!([author(&one), author(&other)].iter().all(|key| !machine.members().contains(key)));
+    }
+    assert_eq!(ana.learn(&removal), Learned::Known);
+}
+
+fn author(change: &KeyGrants) -> MemberKey {
+    change.by
+}
+
+#[test]
+fn a_change_that_comes_before_those_it_follows_waits_for_them() {
+    let (mut ana, seal) = Machine::sealing("ana");
+    let mut ben = Machine::new("ben");
+    let admission = ana.change(&[&ben], &[]);
+    ana.learn(&admission);
+    let renewal = ana.change(&[], &[]);
+    assert_eq!(ben.learn(&renewal), Learned::Waiting);
+    assert_eq!((ben.learn(&admission), ben.roster.first()), (Learned::Waiting, None));
+    assert!(matches!(ben.learn(&seal), Learned::New(new) if new.len() == 3));
+    assert_eq!(ben.roster.current_key(), Some(renewal.key));
+    assert!(ben.ring.has(renewal.key) && ben.ring.has(seal.key));
+    // Anybody can write changes that follow nothing, and only some are kept.
+    let stranger = Machine::sealing("eve").0;
+    let junk = |number: u8| {
+        let mut change = stranger.change(&[], &[]);
+        change.after = vec![ChangeId([number; 32])];
+        change.signature = stranger.identity.sign(&change.id(place(&acme())).unwrap().0);
+        change
+    };
+    let waiting = (0..80).filter(|number| ben.learn(&junk(*number)) == Learned::Waiting).count();
+    assert_eq!((waiting, ben.members().len()), (64, 2));
 }
 
 #[test]
 fn keys_are_read_back_as_they_were_written() {
-    let (identity, ring) = (Identity::random().unwrap(), Keyring::random().unwrap());
+    let (Machine { identity, ring, roster, .. }, seal) = Machine::sealing("ana");
     assert_eq!(Identity::from_text(&identity.to_text()).unwrap().public(), identity.public());
     let texts = ring.to_texts();
     let read = Keyring::from_texts(texts.iter().map(|text| text.as_str())).unwrap();
-    assert_eq!(read.newest(), ring.newest());
+    assert!(read.has(seal.key) && roster.current_key() == Some(seal.key));
     let written = identity.public().to_string();
     assert_eq!(MemberKey::parse(&written).unwrap(), identity.public());
     let changed = written.replace(&written[10..11], if &written[10..11] == "0" { "1" } else { "0" });

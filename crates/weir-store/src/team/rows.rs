@@ -11,7 +11,8 @@ pub(super) const SELECT_CONNECTION: &str =
          tried_at, synced_at, problem FROM connection WHERE id = 1";
 
 pub(super) const SELECT_RECORDS: &str =
-    "SELECT id, kind, state, is_own, user, client, at, about, successor, reference, json, problem FROM records";
+    "SELECT id, kind, state, is_own, user, client, at, about, successor, reference, json, problem, is_sealed
+         FROM records";
 
 pub(super) fn connection(row: &Row<'_>) -> rusqlite::Result<TeamConnection> {
     let time = |at: usize| row.get::<_, Option<i64>>(at).map(|at| at.map(Timestamp));
@@ -73,6 +74,7 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<TeamRecord> {
         reference: reference.and_then(|text| Reference::parse(&text).ok()),
         json: row.get(10)?,
         problem: row.get(11)?,
+        is_sealed: row.get(12)?,
     })
 }
 
@@ -80,10 +82,12 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<TeamRecord> {
 /// exchange may have read it before.
 pub(super) fn save_record(tx: &Transaction<'_>, one: &TeamRecord) -> rusqlite::Result<()> {
     tx.prepare_cached(
-        "INSERT INTO records (id, kind, state, is_own, user, client, at, about, successor, reference, json, problem)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+        "INSERT INTO records (id, kind, state, is_own, user, client, at, about, successor, reference, json, problem,
+             is_sealed)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
          ON CONFLICT (id) DO UPDATE SET kind = ?2, state = ?3, is_own = ?4, user = ?5, client = ?6, at = ?7, about = ?8,
-             successor = ?9, reference = ?10, json = CASE WHEN json IS NULL THEN NULL ELSE ?11 END, problem = ?12",
+             successor = ?9, reference = ?10, json = CASE WHEN json IS NULL THEN NULL ELSE ?11 END, problem = ?12,
+             is_sealed = ?13",
     )?
     .execute(params![
         one.id,
@@ -98,6 +102,7 @@ pub(super) fn save_record(tx: &Transaction<'_>, one: &TeamRecord) -> rusqlite::R
         one.reference.as_ref().map(Reference::as_str),
         one.json,
         one.problem,
+        one.is_sealed,
     ])
     .map(drop)
 }
@@ -110,7 +115,9 @@ pub(super) fn delete_record(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<
 pub(super) fn attribution(connection: &Connection, reference: Reference) -> rusqlite::Result<Option<Attribution>> {
     let sql = format!("{SELECT_RECORDS} WHERE reference = ?1 AND kind = 'kept' ORDER BY number DESC LIMIT 1");
     let found = connection.prepare_cached(&sql)?.query_row([reference.as_str()], record).optional()?;
-    let Some(TeamRecord { id, is_own, user, client, .. }) = found else { return Ok(None) };
+    let Some(TeamRecord { id, is_own, user, client, is_sealed, .. }) = found else { return Ok(None) };
+    let sealed = "SELECT EXISTS (SELECT 1 FROM records WHERE kind = 'granted')";
+    let is_in_clear = !is_own && !is_sealed && connection.prepare_cached(sealed)?.query_row([], |row| row.get(0))?;
     let mut statement = connection.prepare_cached(
         "SELECT user, min(at) FROM records WHERE about = ?1 AND kind = 'confirmed'
              AND state NOT IN ('received', 'refused') GROUP BY user ORDER BY min(at)",
@@ -119,5 +126,5 @@ pub(super) fn attribution(connection: &Connection, reference: Reference) -> rusq
         Ok(Confirmation { user: row.get(0)?, at: Timestamp(row.get(1)?) })
     };
     let confirmed = statement.query_map([&id], confirmation)?.collect::<rusqlite::Result<Vec<_>>>()?;
-    Ok(Some(Attribution { reference, is_own, user, client, confirmed }))
+    Ok(Some(Attribution { reference, is_own, is_in_clear, user, client, confirmed }))
 }

@@ -173,7 +173,7 @@ impl Exchange<'_> {
         let has_text = |kept: &&Kept| received.text().is_some_and(|text| TextKey::of(text.as_bytes()) == kept.text);
         if is_erased {
             row.state = TeamState::Erased;
-        } else if self.is_locked(&received.record) {
+        } else if self.is_locked(received) {
             row.problem = Some(LOCKED.to_owned());
         } else if !self.takes(&row.user) {
             row.state = TeamState::Held;
@@ -184,8 +184,11 @@ impl Exchange<'_> {
                     // Written here under an earlier connection. If the server loses it, it is sent again as it was.
                     row.json = Some(received.record.to_json().map_err(broken)?);
                 }
-            } else {
+            } else if received.opened.is_some() || self.vault.takes_in_clear(received.position) {
                 row.reference = Some(self.free_reference(kept.reference)?);
+            } else {
+                // An honest server takes nothing in clear any more, so nobody knows who wrote this.
+                self.unreadable.insert(received.position);
             }
         } else {
             // It is chosen again if the log is read again.

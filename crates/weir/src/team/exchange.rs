@@ -12,7 +12,7 @@ use weir_store::{Store, TeamConnection, TeamDb, TeamKind, TeamRecord, TeamState}
 use super::ledger::Ledger;
 use super::sealing::SealReport;
 use super::server::{Downloaded, Page, Server};
-use super::vault::{KeyWish, SealState, Vault};
+use super::vault::{KeyWish, MemberNews, SealState, Vault};
 use crate::error::{CommandError, ErrorKind};
 
 /// How often an exchange begins again because the server's log, the host or the keys have changed.
@@ -47,6 +47,11 @@ pub(crate) struct Report {
     pub(crate) is_put_back: bool,
     /// How many records with keys are new whose author is not known to be a member.
     pub(crate) unproven: usize,
+    /// What others have changed about the members, and how many such changes the server had lost.
+    pub(crate) news: Vec<MemberNews>,
+    pub(crate) lost_changes: usize,
+    /// Whether the members needed a new data key, since they were changed at the same time by several.
+    pub(crate) is_renewed: bool,
     /// What there is to say about the seal, if the project is sealed, and what the user has changed about it.
     pub(crate) sealed: Option<SealReport>,
     pub(crate) key_change: Option<KeyWish>,
@@ -272,6 +277,8 @@ impl<'a> Exchange<'a> {
         self.ledger.connection.position = 0;
         let me = &self.ledger.connection.user;
         let was_there = |row: &&TeamRecord| match row.state {
+            // The vault knows which of those are no longer there, of any author.
+            _ if row.kind == TeamKind::Granted => false,
             TeamState::Sent | TeamState::Applied => true,
             // What it removed was erased, and never came.
             TeamState::Received => row.kind == TeamKind::Removed,

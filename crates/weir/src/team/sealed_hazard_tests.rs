@@ -9,7 +9,7 @@ use super::hazard_tests::Act::{Clock, Connect, Cut, Empty, Forget, PutBack, Save
 use super::hazard_tests::{Act, LimitedServer, World, check};
 use super::server::{Downloaded, Server, Uploaded};
 use super::simulation_tests::{Figures, titles_on};
-use super::vault::{KeyWish, Vault};
+use super::vault::KeyWish;
 use crate::error::CommandError;
 
 /// Lets acts happen on two machines of different users, which share a sealed project.
@@ -80,9 +80,8 @@ fn a_forgotten_note_stays_away_if_the_keys_for_it_come_later() {
     let folder = world.machines[1].path().to_owned();
     std::fs::remove_file(folder.join("team.key")).unwrap();
     let locked = world.exchange(1, |exchange, server| exchange.run(server)).unwrap().sealed.unwrap().locked;
-    let key = Vault::read(&folder).unwrap().expect_sealed().unwrap();
     let figures = RefCell::new(Figures::default());
-    let admit = Some(KeyWish::Admit(vec![key]));
+    let admit = Some(KeyWish::Admit(vec![world.machines[1].as_member()]));
     world.machines[0].sync_and(admit, &world.shelf, Option::default(), &figures).unwrap();
     let report = world.exchange(1, |exchange, server| exchange.run(server)).unwrap();
     assert_eq!((locked, report.sealed.unwrap().locked, world.notes(1)), (1, 0, Vec::new()));
@@ -99,8 +98,7 @@ fn a_note_does_not_leave_in_clear_if_the_project_is_sealed_while_it_is_sent() {
         exchange.run(&SealedMeanwhile { server, seal: &seal, is_sealed: Cell::default() })
     });
     assert_eq!((report.unwrap().refused, titles_on(&world.shelf).0), (Vec::new(), Vec::<String>::new()));
-    let key = Vault::read(world.machines[1].path()).unwrap().expect_sealed().unwrap();
-    ana(KeyWish::Admit(vec![key]));
+    ana(KeyWish::Admit(vec![world.machines[1].as_member()]));
     [Sync(1), Sync(0)].iter().for_each(|act| world.act(act));
     assert_eq!((titles_on(&world.shelf).0, world.notes(0)), (Vec::new(), vec!["a".to_owned()]));
 }

@@ -2,17 +2,22 @@
 //! seal; keys are followed and entries opened in the order of the log; what cannot be opened is counted, and opened as
 //! soon as there is a key for it.
 
-use weir_records::sealed::OpenedEntry;
+use weir_core::wording::one_line;
+use weir_records::sealed::{Member, OpenedEntry};
 use weir_records::{Body, Record, TextKey};
 use weir_store::{TeamKind, TeamRecord, TeamState};
 
 use super::exchange::Exchange;
 use super::outbox::{MAX_SEALED_TEXT_BYTES, broken, sent_bytes};
-use super::server::Page;
-use crate::error::CommandError;
+use super::server::{Page, ReceivedRecord};
+use super::vault::{KeyWish, MemberNews};
+use crate::error::{CommandError, ErrorKind};
 
 /// Marks the row of a sealed entry that this machine has no key for.
 pub(super) const LOCKED: &str = "sealed";
+
+/// How many characters of the name of a user are shown.
+const MAX_USER_CHARS: usize = 60;
 
 /// How a sealed project looks from this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,14 +26,16 @@ pub(crate) struct SealReport {
     pub(crate) is_sealed: bool,
     /// Whether this machine has the newest key.
     pub(crate) can_seal: bool,
-    /// Whether others have a newer key, which this machine was not given.
+    /// Whether this machine was a member and is none any more, and whether its key was removed.
     pub(crate) is_left_out: bool,
+    pub(crate) is_removed: bool,
     /// What all members compare.
     pub(crate) fingerprint: Option<String>,
-    /// The key of this machine.
+    /// The user and the key of this machine.
+    pub(crate) user: String,
     pub(crate) own_key: Option<String>,
     /// The machines that have the newest key.
-    pub(crate) members: Vec<String>,
+    pub(crate) members: Vec<Member>,
     /// How many entries this machine cannot read.
     pub(crate) locked: usize,
 }
@@ -43,36 +50,66 @@ impl Exchange<'_> {
         for received in page.records.iter().filter(|received| is_here(&received.record)) {
             let record = &received.record;
             if let Body::Granted(grants) = &record.body {
-                let is_by_member = self.vault.follow(record, grants, received.position)?;
+                let followed = self.vault.follow(record, grants, received.position)?;
                 let is_new = self.ledger.get(&record.id.to_string()).is_none();
-                self.report.unproven += usize::from(is_new && !is_by_member);
+                self.report.unproven += usize::from(is_new && !followed.is_proven);
+                self.report.news.extend(followed.news);
+                if followed.opens_more && self.ledger.records().iter().any(is_row_locked) {
+                    self.vault.read_again();
+                }
             }
         }
         for received in page.records.iter_mut().filter(|received| is_here(&received.record)) {
-            match &received.record.body {
-                Body::Sealed(_) => received.opened = self.vault.open(&received.record),
-                // An honest server takes nothing in clear any more, so nobody knows who wrote this.
-                Body::Kept(_) if self.vault.is_after_seal(received.position) => received.text = None,
-                _ => {}
-            }
+            received.opened = self.vault.open(&received.record);
         }
         self.vault.save()
     }
 
-    /// Writes a record for what the user wants to change about the keys. Returns whether there is something: it counts
-    /// once it is read back from the log, and what is sealed is sealed after that.
+    /// Writes records for what the user wants to change about the keys, and for what the members need: a data key that
+    /// all of them have, and changes that the server has lost. Returns whether there is something: it counts once it is
+    /// read back from the log, and what is sealed is sealed after that.
     pub(super) fn change_keys(&mut self) -> Result<bool, CommandError> {
-        let Some(wish) = self.wish.take() else { return Ok(false) };
+        let lost = self.vault.lost();
+        self.report.lost_changes += lost.len();
+        let has_lost = !lost.is_empty();
+        for change in lost {
+            self.add(Body::Granted(Box::new(change)), String::new(), self.now)?;
+        }
         let is_open = |row: &TeamRecord| {
             row.is_own && row.kind == TeamKind::Granted && matches!(row.state, TeamState::Waiting | TeamState::Tried)
         };
-        if !self.ledger.records().iter().any(is_open) {
-            let grants = self.vault.grants_for(&wish)?;
-            self.add(Body::Granted(Box::new(grants)), String::new(), self.now)?;
-            self.ledger.save()?;
+        let is_pending = self.ledger.records().iter().any(is_open);
+        let change = match self.wish.take() {
+            Some(KeyWish::Seal) if is_pending => {
+                self.report.key_change = Some(KeyWish::Seal);
+                return Ok(true);
+            }
+            Some(wish) => {
+                self.check_news(&wish)?;
+                let change = self.vault.grants_for(&wish)?;
+                self.report.key_change = Some(wish);
+                Some(change)
+            }
+            // A server that does not show it is not given one after the other.
+            None if is_pending || self.report.is_renewed => None,
+            None => self.vault.renewal()?.inspect(|_| self.report.is_renewed = true),
+        };
+        let is_changed = change.is_some();
+        if let Some(change) = change {
+            self.add(Body::Granted(Box::new(change)), String::new(), self.now)?;
         }
-        self.report.key_change = Some(wish);
-        Ok(true)
+        self.ledger.save()?;
+        Ok(has_lost || is_changed)
+    }
+
+    /// Refuses to give a key to machines that the user has not heard of yet.
+    fn check_news(&self, wish: &KeyWish) -> Result<(), CommandError> {
+        let joined: Vec<String> = self.report.news.iter().filter(|news| news.is_member).map(described).collect();
+        if joined.is_empty() || *wish == KeyWish::Seal {
+            return Ok(());
+        }
+        let what = format!("the members have changed since the last sync: {}", joined.join("; "));
+        Err(CommandError::new(ErrorKind::Denied, what).hint("if that is right, run the command again"))
     }
 
     /// Seals what was written down in clear and has not arrived. Without a key, it waits.
@@ -130,9 +167,10 @@ impl Exchange<'_> {
         self.vault.seal(&record, &text).map(Some)
     }
 
-    /// Whether a record is sealed with a key that this machine does not have.
-    pub(super) fn is_locked(&self, record: &Record) -> bool {
-        matches!(&record.body, Body::Sealed(sealed) if !self.vault.has(sealed.key))
+    /// Whether a key or a change that is still to come may open a record.
+    pub(super) fn is_locked(&self, received: &ReceivedRecord) -> bool {
+        let Body::Sealed(sealed) = &received.record.body else { return false };
+        received.opened.is_none() && self.vault.is_locked(&received.record, sealed.key)
     }
 
     /// Whether a row may leave. In a sealed project, no entry does in clear.
@@ -142,17 +180,30 @@ impl Exchange<'_> {
 
     /// Returns what there is to say about the seal, if there is one.
     pub(super) fn seal_report(&self) -> Option<SealReport> {
-        let is_locked = |row: &&TeamRecord| row.state == TeamState::Received && row.problem.as_deref() == Some(LOCKED);
         self.vault.is_restricted().then(|| SealReport {
             is_sealed: self.vault.is_sealed(),
             can_seal: self.vault.can_seal(),
             is_left_out: self.vault.is_left_out(),
-            fingerprint: self.vault.fingerprint().map(|key| key.to_string()),
+            is_removed: self.vault.is_removed(),
+            fingerprint: self.vault.fingerprint(),
+            user: self.ledger.connection.user.clone(),
             own_key: self.vault.own_key().map(|key| key.to_string()),
-            members: self.vault.members().iter().map(ToString::to_string).collect(),
-            locked: self.ledger.records().iter().filter(is_locked).count(),
+            members: self.vault.members(),
+            locked: self.ledger.records().iter().filter(|row| is_row_locked(row)).count(),
         })
     }
+}
+
+/// Says who became a member or is none any more, and by whom.
+pub(crate) fn described(news: &MemberNews) -> String {
+    let (user, by) = (one_line(&news.member.user, MAX_USER_CHARS), one_line(&news.by, MAX_USER_CHARS));
+    let what = if news.is_member { "is a member now, admitted" } else { "is no member any more, removed" };
+    format!("{user} ({}) {what} by {by}", news.member.key)
+}
+
+/// Whether a row is that of a sealed entry that this machine has no key for.
+fn is_row_locked(row: &TeamRecord) -> bool {
+    row.state == TeamState::Received && row.problem.as_deref() == Some(LOCKED)
 }
 
 /// Whether a record to be sent is a sealed entry.

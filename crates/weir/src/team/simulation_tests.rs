@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use weir_core::{
     EntryKind, Level, Limits, NewEntry, Note, NoteKind, Origin, ProjectKey, Scope, TenantId, Timestamp, UserId,
 };
+use weir_records::sealed::Member;
 use weir_records::{
     ErrorKind as RecordErrorKind, HostId, Incoming, Position, Record, Sender, Shelf, StoredRecord, Writer, memory,
 };
@@ -162,6 +163,12 @@ impl Machine {
         TeamDb::open(self.path()).unwrap().connect(&connection).unwrap();
     }
 
+    /// Returns what a member admits.
+    pub(super) fn as_member(&self) -> Member {
+        let key = Vault::read(self.path()).unwrap().expect_sealed().unwrap();
+        Member { key, user: self.user.clone() }
+    }
+
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -303,8 +310,8 @@ pub(super) fn seal(shelf: &Shelf, machines: &[Machine]) {
     let figures = RefCell::new(Figures::default());
     let ask = |wish| machines[0].sync_and(Some(wish), shelf, None, &figures).unwrap().sealed.unwrap();
     assert!(ask(KeyWish::Seal).can_seal);
-    let keys = machines[1..].iter().map(|machine| Vault::read(machine.path()).unwrap().expect_sealed().unwrap());
-    assert_eq!(ask(KeyWish::Admit(keys.collect())).members.len(), machines.len());
+    let others = machines[1..].iter().map(Machine::as_member);
+    assert_eq!(ask(KeyWish::Admit(others.collect())).members.len(), machines.len());
 }
 
 #[test]

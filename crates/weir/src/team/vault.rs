@@ -1,8 +1,9 @@
-//! The keys of a sealed project on this machine. Invariants: the file is its owner's alone, lies beside `team.db`, and
-//! is in no backup and no upload; once this machine knows that the project is sealed, it never takes it for open again;
-//! which keys and members there are is decided by the log, never by this machine's own wishes.
+//! The keys of a sealed project on this machine, and who its members are. Invariants: the file is its owner's alone,
+//! lies beside `team.db`, and is in no backup and no upload; once this machine knows that the project is sealed, it
+//! never takes it for open again; what it knows of members comes from the log alone, only grows, and is not forgotten
+//! because a server has lost it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use weir_core::{ProjectKey, TenantId};
 use weir_records::Record;
 use weir_records::sealed::{
-    Followed, Identity, KeyGrants, KeyId, Keyring, MAX_GRANTS, MemberKey, OpenedEntry, SealedPlace,
+    ChangeId, Identity, KeyGrants, KeyId, Keyring, Learned, MAX_GRANTS, Member, MemberKey, OpenedEntry, Roster,
+    SealedPlace,
 };
 use weir_store::{TeamConnection, private};
 
@@ -22,7 +24,7 @@ use crate::{foreign, os};
 const KEY_FILE: &str = "team.key";
 const NEW_KEY_FILE: &str = "team.key.new";
 /// The largest such file, in bytes.
-const MAX_KEY_FILE_BYTES: u64 = 1 << 20;
+const MAX_KEY_FILE_BYTES: u64 = 64 << 20;
 
 /// A change of who can read a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub(crate) enum KeyWish {
     /// Seal it, for this machine alone at first.
     Seal,
     /// Give its keys to these machines.
-    Admit(Vec<MemberKey>),
+    Admit(Vec<Member>),
     /// Use a new key from now on, which these machines do not get.
     Revoke(Vec<MemberKey>),
 }
@@ -40,29 +42,33 @@ pub(crate) enum KeyWish {
 pub(crate) struct Vault {
     /// Where it is written. What has no place stays in memory.
     folder: Option<PathBuf>,
+    /// The user of this machine on the server.
+    user: String,
     identity: Option<Identity>,
     ring: Keyring,
+    roster: Roster,
     known: Known,
+    /// Where the record is from which this machine has just learned of the seal.
+    learned_at: Option<u64>,
+    /// The changes that were read from the server since this was created, or since its log was put back.
+    seen: BTreeSet<ChangeId>,
     has_changed: bool,
 }
 
-/// What is known besides secrets.
+/// What is known besides keys and members.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Known {
     /// The project that the keys belong to: its server, tenant and name.
     place: Option<[String; 3]>,
-    /// The first key that sealed the project, and the position of the record that says so.
-    first: Option<KeyId>,
-    sealed_at: Option<u64>,
-    /// The machines that have the newest key.
-    members: BTreeSet<MemberKey>,
+    /// Whether the log says that the project is sealed.
+    is_sealed: bool,
     /// Whether the user has said that the project is or will be sealed.
     is_expected: bool,
-    /// Whether others have a newer key, which this machine was not given.
-    is_left_out: bool,
     /// Whether the log has to be read from its beginning, because there are keys for what could not be read.
     must_read_again: bool,
+    /// Whether the server's log was put back, and may lack changes that this machine has seen.
+    must_compare: bool,
 }
 
 /// The file.
@@ -70,6 +76,7 @@ struct Known {
 struct KeyFile {
     identity: Option<String>,
     keys: Vec<String>,
+    changes: Vec<KeyGrants>,
     #[serde(flatten)]
     known: Known,
 }
@@ -80,6 +87,27 @@ pub(super) struct SealState {
     is_restricted: bool,
     newest: Option<KeyId>,
     can_seal: bool,
+    changes: usize,
+}
+
+/// A machine that became a member, or is none any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MemberNews {
+    pub(crate) member: Member,
+    pub(crate) is_member: bool,
+    /// The user of the machine that made the change.
+    pub(crate) by: String,
+}
+
+/// What following a record with keys came to.
+#[derive(Default)]
+pub(super) struct Followed {
+    /// Whether a member wrote it, as far as this machine can tell.
+    pub(super) is_proven: bool,
+    /// Whether this machine may be able to read more than before.
+    pub(super) opens_more: bool,
+    /// What others have changed about the members.
+    pub(super) news: Vec<MemberNews>,
 }
 
 impl Vault {
@@ -107,17 +135,28 @@ impl Vault {
             Keyring::from_texts(file.keys.iter().map(String::as_str)).map_err(|error| failed(error.to_string()))?;
         let identity = file.identity.as_deref().map(Identity::from_text).transpose();
         let identity = identity.map_err(|error| failed(error.to_string()))?;
-        Ok(Self { identity, ring, known: file.known, ..empty })
+        let mut vault = Self { identity, ring, known: file.known, ..empty };
+        if let Some((tenant, project)) = vault.place() {
+            let place = SealedPlace { tenant: &tenant, project: &project };
+            for change in &file.changes {
+                let learned = vault.roster.learn(place, change).map_err(|error| failed(error.to_string()))?;
+                if learned == Learned::Unproven {
+                    return Err(failed("a change of members in it is by nobody who was one".to_owned()));
+                }
+            }
+        }
+        Ok(vault)
     }
 
     /// Uses the keys for the project of a connection. Keys of another project are dropped, and the identity stays.
     pub(crate) fn at(mut self, connection: &TeamConnection) -> Self {
+        self.user.clone_from(&connection.user);
         let place = [&connection.server, &connection.tenant, &connection.project].map(String::clone);
         if self.known.place.as_ref() == Some(&place) {
             return self;
         }
         let is_expected = self.known.is_expected && self.known.place.is_none();
-        self.ring = Keyring::default();
+        (self.ring, self.roster) = (Keyring::default(), Roster::default());
         self.known = Known { place: Some(place), is_expected, ..Known::default() };
         self.has_changed = true;
         self
@@ -128,11 +167,14 @@ impl Vault {
         Self { folder: None, ..self }
     }
 
-    /// Returns the key of this machine, which is made if there is none. The project counts as sealed from now on: who
-    /// asks for the key wants nothing to leave in clear.
+    /// Returns the key of this machine, which is made if there is none, or if the one that it had was removed. The
+    /// project counts as sealed from now on: who asks for the key wants nothing to leave in clear.
     pub(crate) fn expect_sealed(&mut self) -> Result<MemberKey, CommandError> {
         self.known.is_expected = true;
         self.has_changed = true;
+        if self.own_key().is_some_and(|key| self.roster.has_removed(key)) {
+            self.identity = None;
+        }
         let key = self.identity()?.public();
         self.save()?;
         Ok(key)
@@ -154,27 +196,32 @@ impl Vault {
 
     /// Whether the log says that the project is sealed.
     pub(crate) fn is_sealed(&self) -> bool {
-        self.known.first.is_some()
+        self.known.is_sealed
     }
 
-    /// Whether this machine has the newest key, as far as it knows.
+    /// Whether this machine is a member and has the data key that all members have.
     pub(crate) fn can_seal(&self) -> bool {
-        !self.ring.is_empty() && !self.known.is_left_out
+        self.is_member() && self.roster.current_key().is_some_and(|key| self.ring.has(key))
     }
 
-    /// Whether others have a newer key, which this machine was not given.
+    /// Whether this machine was a member and is none any more.
     pub(crate) fn is_left_out(&self) -> bool {
-        self.known.is_left_out
+        !self.ring.is_empty() && !self.is_member()
+    }
+
+    /// Whether the key of this machine was removed, so that it needs another one.
+    pub(crate) fn is_removed(&self) -> bool {
+        self.own_key().is_some_and(|key| self.roster.has_removed(key))
     }
 
     /// Returns what all members compare.
-    pub(crate) fn fingerprint(&self) -> Option<KeyId> {
-        self.ring.fingerprint()
+    pub(crate) fn fingerprint(&self) -> Option<String> {
+        self.roster.first().map(|first| first.fingerprint())
     }
 
-    /// Returns the machines that have the newest key.
-    pub(crate) fn members(&self) -> &BTreeSet<MemberKey> {
-        &self.known.members
+    /// Returns the members.
+    pub(crate) fn members(&self) -> Vec<Member> {
+        self.roster.members().collect()
     }
 
     /// Returns the key of this machine, if it has one.
@@ -183,56 +230,86 @@ impl Vault {
     }
 
     pub(super) fn state(&self) -> SealState {
-        SealState { is_restricted: self.is_restricted(), newest: self.ring.newest(), can_seal: self.can_seal() }
+        SealState {
+            is_restricted: self.is_restricted(),
+            newest: self.roster.current_key(),
+            can_seal: self.can_seal(),
+            changes: self.roster.changes().len(),
+        }
     }
 
     /// Seals a record that keeps an entry.
     pub(super) fn seal(&self, record: &Record, text: &str) -> Result<Record, CommandError> {
-        self.ring.seal(record, text).map_err(broken)
+        let (Some(key), Some(identity)) = (self.roster.current_key(), &self.identity) else {
+            return Err(not_a_member());
+        };
+        self.ring.seal(key, identity, record, text).map_err(broken)
     }
 
-    /// Opens a record, if this machine can.
+    /// Opens a record, if this machine can, and a machine of its author has signed it.
     pub(super) fn open(&self, record: &Record) -> Option<OpenedEntry> {
-        self.ring.open(record).ok()
+        let (opened, by) = self.ring.open(record).ok()?;
+        (self.roster.user_of(by) == Some(&record.author.user.0)).then_some(opened)
     }
 
-    /// Whether this machine has a key.
-    pub(super) fn has(&self, key: KeyId) -> bool {
-        self.ring.has(key)
+    /// Whether a key or a change that is still to come may open a sealed record.
+    pub(super) fn is_locked(&self, record: &Record, key: KeyId) -> bool {
+        let is_unknown = |by| self.roster.user_of(by).is_none();
+        !self.ring.has(key) || self.ring.open(record).is_ok_and(|(_, by)| is_unknown(by))
     }
 
-    /// Whether a record at a position came after the project was sealed.
-    pub(super) fn is_after_seal(&self, position: u64) -> bool {
-        self.known.sealed_at.is_some_and(|sealed_at| position > sealed_at)
+    /// Whether an entry in clear is taken that is not here yet: not once this machine knows of the seal. When it
+    /// learns of that, it has the word of the server for what came before.
+    pub(super) fn takes_in_clear(&self, position: u64) -> bool {
+        !self.known.is_sealed || self.learned_at.is_some_and(|sealed_at| position < sealed_at)
     }
 
-    /// Follows a record with grants at a position. Returns whether a member wrote it, as far as this machine can tell.
-    pub(super) fn follow(&mut self, record: &Record, grants: &KeyGrants, at: u64) -> Result<bool, CommandError> {
-        let first = *self.known.first.get_or_insert(grants.key);
-        self.known.sealed_at.get_or_insert(at);
-        self.has_changed = true;
-        let place = SealedPlace { tenant: &record.tenant, project: &record.project };
+    /// Follows a record with grants at a position.
+    pub(super) fn follow(&mut self, record: &Record, grants: &KeyGrants, at: u64) -> Result<Followed, CommandError> {
+        if !self.known.is_sealed {
+            (self.known.is_sealed, self.learned_at, self.has_changed) = (true, Some(at), true);
+        }
         self.identity()?;
-        let Some(identity) = &self.identity else { return Ok(false) };
-        match self.ring.follow(identity, place, grants).map_err(broken)? {
-            Followed::Known => {}
-            Followed::Extended(ring) if ring.fingerprint() == Some(first) => {
+        let place = SealedPlace { tenant: &record.tenant, project: &record.project };
+        self.seen.insert(grants.id(place).map_err(broken)?);
+        let before: BTreeMap<MemberKey, Member> = self.members_by_key();
+        let new = match self.roster.learn(place, grants).map_err(broken)? {
+            Learned::Known => return Ok(Followed { is_proven: true, ..Followed::default() }),
+            Learned::Unproven => return Ok(Followed::default()),
+            Learned::Waiting => Vec::new(),
+            Learned::New(new) => new,
+        };
+        self.has_changed = true;
+        for change in new.iter().filter_map(|id| self.roster.get(*id)) {
+            if let Some(identity) = &self.identity
+                && let Some(ring) = self.ring.extended_by(identity, place, change).map_err(broken)?
+            {
                 self.ring = ring;
-                self.known.members.clear();
-                (self.known.is_left_out, self.known.must_read_again) = (false, true);
             }
-            Followed::LeftOut => {
-                self.known.is_left_out = true;
-                return Ok(true);
-            }
-            Followed::NotForUs => return Ok(true),
-            // Who is left out cannot tell who is a member.
-            Followed::Extended(_) | Followed::Unproven => return Ok(self.known.is_left_out),
         }
-        if self.ring.newest() == Some(grants.key) {
-            self.known.members.extend(grants.grants.iter().map(|grant| grant.member));
-        }
-        Ok(true)
+        let news = self.news_since(&before, &new);
+        Ok(Followed { is_proven: true, opens_more: !new.is_empty(), news })
+    }
+
+    /// Returns what changes of others mean for who is a member.
+    fn news_since(&self, before: &BTreeMap<MemberKey, Member>, new: &[ChangeId]) -> Vec<MemberNews> {
+        let after = self.members_by_key();
+        let by = new.iter().filter_map(|id| self.roster.get(*id)).map(|change| change.by).next_back();
+        let Some(by) = by.filter(|by| self.own_key() != Some(*by)) else { return Vec::new() };
+        let by = self.roster.user_of(by).unwrap_or_default();
+        let news = |member: &Member, is_member| MemberNews { member: member.clone(), is_member, by: by.to_owned() };
+        let joined = after.iter().filter(|(key, _)| !before.contains_key(key)).map(|(_, one)| news(one, true));
+        let left = before.iter().filter(|(key, _)| !after.contains_key(key)).map(|(_, one)| news(one, false));
+        joined.chain(left).collect()
+    }
+
+    fn members_by_key(&self) -> BTreeMap<MemberKey, Member> {
+        self.roster.members().map(|member| (member.key, member)).collect()
+    }
+
+    /// Has the log read from its beginning.
+    pub(super) fn read_again(&mut self) {
+        (self.known.must_read_again, self.has_changed) = (true, true);
     }
 
     /// Whether the log has to be read from its beginning.
@@ -249,47 +326,82 @@ impl Vault {
         self.save()
     }
 
-    /// Notes that the log was put back to an older state, where other records are at the same positions.
+    /// Notes that the log was put back to an older state, where other records are at the same positions. What this
+    /// machine knows of the seal and of the members stays.
     pub(super) fn has_been_put_back(&mut self) {
-        self.known.sealed_at = None;
+        self.learned_at = None;
+        self.seen.clear();
+        (self.known.must_compare, self.has_changed) = (true, true);
+    }
+
+    /// Returns the changes that a server has lost, once its log was put back and was read to its end.
+    pub(super) fn lost(&mut self) -> Vec<KeyGrants> {
+        if !std::mem::take(&mut self.known.must_compare) {
+            return Vec::new();
+        }
         self.has_changed = true;
+        let changes = self.roster.changes().into_iter();
+        changes.filter(|(id, _)| !self.seen.contains(id)).map(|(_, change)| change.clone()).collect()
+    }
+
+    /// Returns a change that brings a new data key, if this machine is a member and has none that all members have:
+    /// members have made changes that did not know of each other.
+    pub(super) fn renewal(&self) -> Result<Option<KeyGrants>, CommandError> {
+        let is_needed = self.is_member() && !self.can_seal();
+        is_needed.then(|| self.changed(&[], &[])).transpose()
     }
 
     /// Returns the grants that a wish asks for.
     pub(super) fn grants_for(&mut self, wish: &KeyWish) -> Result<KeyGrants, CommandError> {
-        let Some([_, tenant, project]) = self.known.place.clone() else { return Err(not_a_member()) };
-        let (tenant, project) = (TenantId(tenant), ProjectKey(project));
-        let place = SealedPlace { tenant: &tenant, project: &project };
         if let KeyWish::Seal = wish {
-            if self.is_sealed() {
+            if !self.roster.changes().is_empty() {
                 let error = CommandError::new(ErrorKind::Failed, "this project is sealed already");
                 return Err(error.hint("weir sync says whether this machine is a member, and how to become one"));
             }
-            let own = self.expect_sealed()?;
-            return Keyring::random().and_then(|ring| ring.grant(place, &[own])).map_err(broken);
+            let own = Member { key: self.expect_sealed()?, user: self.user.clone() };
+            return self.changed(&[own], &[]);
         }
-        if !self.can_seal() {
+        if !self.is_member() {
             return Err(not_a_member());
         }
-        let (members, own) = (&self.known.members, self.own_key());
         match wish {
             KeyWish::Revoke(keys) => {
-                if let Some(stranger) = keys.iter().find(|key| !members.contains(key)) {
+                if let Some(stranger) = keys.iter().find(|key| !self.roster.has(**key)) {
                     return Err(CommandError::usage(format!("{stranger} is not the key of a member"))
                         .hint("weir sync --json lists the keys of the members"));
                 }
-                if keys.iter().any(|key| own == Some(*key)) {
+                if keys.iter().any(|key| self.own_key() == Some(*key)) {
                     return Err(CommandError::usage("a machine cannot remove itself from a sealed project")
                         .hint("another member can; weir sync --stop ends the connection of this one"));
                 }
-                let staying: Vec<MemberKey> = members.iter().filter(|key| !keys.contains(key)).copied().collect();
-                self.ring.replace_key(place, &staying).map_err(broken)
+                self.changed(&[], keys)
             }
-            KeyWish::Admit(keys) if members.len() + keys.len() <= MAX_GRANTS => {
-                self.ring.grant(place, keys).map_err(broken)
+            KeyWish::Admit(members) if self.roster.members().count() + members.len() <= MAX_GRANTS => {
+                if let Some(gone) = members.iter().find(|member| self.roster.has_removed(member.key)) {
+                    return Err(CommandError::usage(format!("{} was removed, and stays so", gone.key))
+                        .hint("weir sync --key prints a new key on that machine"));
+                }
+                self.changed(members, &[])
             }
             _ => Err(CommandError::usage(format!("a sealed project has at most {MAX_GRANTS} machines as members"))),
         }
+    }
+
+    fn changed(&self, admitted: &[Member], removed: &[MemberKey]) -> Result<KeyGrants, CommandError> {
+        let (Some((tenant, project)), Some(identity)) = (self.place(), &self.identity) else {
+            return Err(not_a_member());
+        };
+        let place = SealedPlace { tenant: &tenant, project: &project };
+        self.roster.change(place, identity, &self.ring, (admitted, removed)).map_err(broken)
+    }
+
+    fn place(&self) -> Option<(TenantId, ProjectKey)> {
+        let [_, tenant, project] = self.known.place.clone()?;
+        Some((TenantId(tenant), ProjectKey(project)))
+    }
+
+    fn is_member(&self) -> bool {
+        self.own_key().is_some_and(|key| self.roster.has(key))
     }
 
     /// Writes what has changed.
@@ -302,6 +414,7 @@ impl Vault {
         let file = KeyFile {
             identity: self.identity.as_ref().map(|identity| identity.to_text().as_str().to_owned()),
             keys: self.ring.to_texts().iter().map(|text| text.as_str().to_owned()).collect(),
+            changes: self.roster.changes().into_iter().map(|(_, change)| change.clone()).collect(),
             known: self.known.clone(),
         };
         let failed = |error: std::io::Error| {
@@ -334,7 +447,7 @@ fn is_open_to_others(path: &Path) -> bool {
 fn not_a_member() -> CommandError {
     CommandError::new(
         ErrorKind::Denied,
-        "this machine does not have the newest key of the project, so it cannot change who has it",
+        "this machine is not a member of the sealed project, so it cannot change who is",
     )
-    .hint("a member can: weir sync --admit KEY, with the key that weir sync --key prints here")
+    .hint("a member can: weir sync --admit USER=KEY, with the key that weir sync --key prints here")
 }

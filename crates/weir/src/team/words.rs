@@ -101,7 +101,8 @@ fn said_of(known: &Attribution) -> Option<String> {
     let client = client.map(|client| format!("written with {client}"));
     let names: Vec<String> = known.confirmed.iter().map(|one| one_line(&one.user, MAX_NAME_CHARS)).collect();
     let confirmed = (!names.is_empty()).then(|| format!("confirmed on the team by {}", names.join(", ")));
-    let parts: Vec<String> = client.into_iter().chain(confirmed).collect();
+    let in_clear = known.is_in_clear.then(|| "not sealed, by the server's word".to_owned());
+    let parts: Vec<String> = client.into_iter().chain(confirmed).chain(in_clear).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

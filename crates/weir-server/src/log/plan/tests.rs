@@ -1,7 +1,7 @@
 //! Tests what an append writes, without a database.
 
 use weir_core::{EntryKind, Origin, ProjectKey, Reference, TenantId, UserId, WhyGone};
-use weir_records::sealed::{KeyGrants, KeyId, SealedEntry};
+use weir_records::sealed::{Identity, KeyGrants, KeyId, SealedEntry};
 use weir_records::{Audience, Author, ErrorKind, HostId, Kept, LogicalTime, TextKey};
 
 use super::*;
@@ -142,7 +142,15 @@ fn a_removal_reaches_no_other_project() {
 #[test]
 fn a_sealed_project_takes_no_entry_in_clear() {
     let key = KeyId::parse(&"05".repeat(16)).unwrap();
-    let granted = KeyGrants { key, proven_by: key, grants: Vec::new(), proof: String::new() };
+    let granted = KeyGrants {
+        by: Identity::random().unwrap().public(),
+        after: Vec::new(),
+        removed: Vec::new(),
+        key,
+        older: String::new(),
+        grants: Vec::new(),
+        signature: String::new(),
+    };
     let seal = record(9, "ana", Body::Granted(Box::new(granted)));
     let sealed = record(2, "ben", Body::Sealed(Box::new(SealedEntry { key, content: "AAAA".into() })));
     assert_eq!(kind(std::slice::from_ref(&seal), &[note(1)]), ErrorKind::Sealed);

@@ -1,7 +1,7 @@
 //! Tests a sealed project: the server takes nothing in clear, and says so instead of finding nothing.
 
 use serde_json::json;
-use weir_records::sealed::{Identity, Keyring, SealedPlace};
+use weir_records::sealed::{Identity, Keyring, Member, Roster, SealedPlace};
 use weir_records::{Body, TokenScope};
 
 use super::support::{API, World, encoded, ids, kept, record, scope, upload, written};
@@ -11,10 +11,12 @@ const TEXT: &str = "The pool has ten connections.";
 fn a_sealed_project_is_read_and_written_by_members_alone(world: &World) {
     let (server, id, own) = (world.server(), ids(), scope("acme", "ana"));
     let (ana, ben) = (server.token("acme", "ana", TokenScope::Write), server.token("acme", "ben", TokenScope::Write));
-    let (ring, place) = (Keyring::random().unwrap(), SealedPlace { tenant: &own.tenant, project: &own.project });
-    let granted = ring.grant(place, &[Identity::random().unwrap().public()]).unwrap();
+    let (identity, place) = (Identity::random().unwrap(), SealedPlace { tenant: &own.tenant, project: &own.project });
+    let member = Member { key: identity.public(), user: "ana".into() };
+    let granted = Roster::default().change(place, &identity, &Keyring::default(), (&[member], &[])).unwrap();
+    let ring = Keyring::default().extended_by(&identity, place, &granted).unwrap().unwrap();
+    let entry = ring.seal(granted.key, &identity, &kept(&own, id(1), TEXT), TEXT).unwrap();
     let seal = written(&record(&own, id(0), Body::Granted(Box::new(granted))));
-    let entry = ring.seal(&kept(&own, id(1), TEXT), TEXT).unwrap();
     server.post("/v1/sync/records", &ana, &upload(API, &[seal, written(&entry)], &[])).ok(200);
 
     let clear = upload(API, &[written(&kept(&own, id(2), TEXT))], &[TEXT]);

@@ -3,26 +3,31 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
-use weir_core::wording::counted;
-use weir_records::sealed::MemberKey;
+use weir_core::wording::{counted, one_line};
+use weir_records::is_name;
+use weir_records::sealed::{Member, MemberKey};
 
 use super::raw;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::team::{ExchangeLock, KeyWish, PreviewedRecord, Report, SealReport, Vault};
+use crate::team::{ExchangeLock, KeyWish, PreviewedRecord, Report, SealReport, Vault, described};
 
 /// Adds the options.
 pub(super) fn with_options(command: Command) -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
-    let keys = |name: &'static str| Arg::new(name).long(name).value_name("KEY").num_args(1..);
+    let keys = |name: &'static str| Arg::new(name).long(name).num_args(1..);
     let parse = |text: &str| MemberKey::parse(text).map_err(|error| error.to_string());
     let seal = flag("seal", "Seal this project for good: from now on, the server gets notes only as ciphertext");
     let key = flag("key", "Print the key of this machine, which a member passes to --admit");
-    let admit =
-        keys("admit").value_parser(parse).help("Let these machines read the sealed project, including older notes");
-    let revoke =
-        keys("revoke").value_parser(parse).help("Seal new notes with a new key, which these machines do not get");
+    let admit = keys("admit")
+        .value_name("USER=KEY")
+        .value_parser(parse_member)
+        .help("Let these machines of users read the sealed project, including older notes");
+    let revoke = keys("revoke")
+        .value_name("KEY")
+        .value_parser(parse)
+        .help("Remove these machines for good: new notes are sealed with a key that they do not get");
     command
         .arg(seal.conflicts_with_all(["admit", "revoke", "key", "stop", "dry-run"]))
         .arg(key.conflicts_with_all(["admit", "revoke", "stop", "dry-run", "server", "include"]))
@@ -30,13 +35,24 @@ pub(super) fn with_options(command: Command) -> Command {
         .arg(revoke.conflicts_with_all(["stop", "dry-run"]))
 }
 
+/// Reads a machine with its user. The user is part of what its notes are checked against, so it is not left out.
+fn parse_member(text: &str) -> Result<Member, String> {
+    let (user, key) = text.split_once('=').ok_or("whose machine is it? Write it as USER=KEY, such as ben=wk1…")?;
+    let key = MemberKey::parse(key).map_err(|error| error.to_string())?;
+    if !is_name(user) {
+        return Err(format!("`{}` cannot be the name of a user", one_line(user, 60)));
+    }
+    Ok(Member { key, user: user.to_owned() })
+}
+
 /// Returns what the options ask for.
 pub(super) fn wish(arguments: &ArgMatches) -> Option<KeyWish> {
-    let keys = |name: &str| arguments.get_many::<MemberKey>(name).map(|keys| keys.copied().collect::<Vec<_>>());
     if arguments.get_flag("seal") {
         return Some(KeyWish::Seal);
     }
-    keys("admit").map(KeyWish::Admit).or_else(|| keys("revoke").map(KeyWish::Revoke))
+    let admitted = arguments.get_many::<Member>("admit").map(|members| members.cloned().collect());
+    let revoked = arguments.get_many::<MemberKey>("revoke").map(|keys| keys.copied().collect());
+    admitted.map(KeyWish::Admit).or_else(|| revoked.map(KeyWish::Revoke))
 }
 
 /// Returns the key of this machine, and holds back what would leave in clear from now on.
@@ -64,8 +80,16 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
         lines.push(standing(seal));
         if seal.locked > 0 {
             let count = counted(seal.locked, "sealed record", "sealed records");
-            lines.push(format!("{count} that this machine cannot read: ask a member to run `{}`", admission(seal)));
+            lines.push(format!("{count} that this machine cannot read: {}", admission(seal)));
         }
+    }
+    lines.extend(report.news.iter().map(described));
+    if report.is_renewed {
+        lines.push("members were changed at the same time; there is a new key, which all of them have".to_owned());
+    }
+    if report.lost_changes > 0 {
+        let count = counted(report.lost_changes, "change of members", "changes of members");
+        lines.push(format!("the server had lost {count} that this machine knows; they count, and were sent again"));
     }
     lines.extend(
         match report.key_change {
@@ -73,7 +97,7 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
                 Some("notes that were sent before stay on the server in clear until they are forgotten")
             }
             Some(KeyWish::Revoke(_)) => {
-                Some("a removed machine keeps what it has read; its token ends with `weir team revoke`")
+                Some("a removed machine keeps what it has read; end its token with `weir team revoke`")
             }
             Some(KeyWish::Admit(_)) | None => None,
         }
@@ -89,14 +113,20 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
 /// Returns the same as data.
 pub(super) fn data(report: &Report) -> Value {
     let Some(seal) = &report.sealed else { return Value::Null };
+    let member = |one: &Member| json!({ "user": one.user, "key": one.key });
+    let news = report.news.iter().map(
+        |news| json!({ "user": news.member.user, "key": news.member.key, "member": news.is_member, "by": news.by }),
+    );
     json!({
         "sealed": seal.is_sealed,
         "member": seal.can_seal,
         "fingerprint": seal.fingerprint,
         "key": seal.own_key,
-        "members": seal.members,
+        "members": seal.members.iter().map(member).collect::<Vec<_>>(),
+        "news": news.collect::<Vec<_>>(),
         "locked": seal.locked,
         "unproven": report.unproven,
+        "lost_changes": report.lost_changes,
     })
 }
 
@@ -112,12 +142,17 @@ fn standing(seal: &SealReport) -> String {
         return format!("sealed for {machines}; the fingerprint is {fingerprint} on each of them");
     }
     let why = match seal.is_left_out {
-        true => "the members have a new key, which this machine was not given",
+        true => "this machine is no member any more, and was not given the new key",
         false => "the project is sealed, and this machine has no key",
     };
-    format!("{why}: no note is sent. Ask a member to run `{}`", admission(seal))
+    format!("{why}: no note is sent. To change that, {}", admission(seal))
 }
 
 fn admission(seal: &SealReport) -> String {
-    format!("weir sync --admit {}", seal.own_key.as_deref().unwrap_or("KEY"))
+    match &seal.own_key {
+        Some(key) if !seal.is_removed => {
+            format!("ask a member to run `weir sync --admit {}={key}`", one_line(&seal.user, 60))
+        }
+        _ => "run `weir sync --key` for a new key, and ask a member to admit it".to_owned(),
+    }
 }
