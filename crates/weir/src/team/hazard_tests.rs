@@ -199,7 +199,7 @@ impl World {
         work(exchange.taking_from(self.from[at].as_deref()), &server)
     }
 
-    fn reference(&self, at: usize, title: &str) -> Reference {
+    pub(super) fn reference(&self, at: usize, title: &str) -> Reference {
         let notes = self.machines[at].store().notes(&local(), usize::MAX).unwrap();
         notes.into_iter().map(|note| note.entry).find(|entry| entry.title == title).unwrap().reference
     }

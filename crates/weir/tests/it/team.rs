@@ -194,6 +194,31 @@ mod postgres {
     }
 
     #[test]
+    fn only_the_user_of_the_server_can_read_its_texts_whatever_the_umask_is() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (database, home) = (database(), Home::new());
+        let tenant = format!("modes-{}", std::process::id());
+        let init = home.ok(&["team", "init", "ana", "--tenant", &tenant, "--database", &database]);
+        let options = ["--team", "--data", "team", "--database", &database, "--texts", "texts", "--copy-index", "60"];
+        let mut server = Server::start_open_to_all(&home, &options);
+        keep(&server.authority(), init.trim(), "The pool has ten connections.").unwrap();
+        server.terminate();
+        assert!(server.wait_for_end().success());
+        let mut open = vec![home.project().join("texts"), home.project().join("team")];
+        let mut files = 0;
+        while let Some(path) = open.pop() {
+            let about = std::fs::metadata(&path).unwrap();
+            let mode = about.permissions().mode() & 0o777;
+            assert_eq!(mode & 0o077, 0, "{} has {mode:o}", path.display());
+            files += usize::from(about.is_file());
+            if about.is_dir() {
+                open.extend(std::fs::read_dir(&path).unwrap().map(|one| one.unwrap().path()));
+            }
+        }
+        assert!(files > 0);
+    }
+
+    #[test]
     fn a_semantic_server_finds_what_is_said_in_other_words() {
         let (database, home) = (database(), Home::new());
         let tenant = format!("semantic-{}", std::process::id());

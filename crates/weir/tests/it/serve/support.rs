@@ -46,6 +46,12 @@ impl Server {
         Self::spawn(home, home.command("sh", &["-c", &script, "sh", WEIR, "serve", "--bind", "127.0.0.1:0"]))
     }
 
+    /// Starts a server whose umask gives everything away.
+    pub(crate) fn start_open_to_all(home: &Home, options: &[&str]) -> Self {
+        let start = ["-c", "umask 000; exec \"$@\"", "sh", WEIR, "serve", "--bind", "127.0.0.1:0"];
+        Self::spawn(home, home.command("sh", &[&start[..], options].concat()))
+    }
+
     fn spawn(home: &Home, mut command: Command) -> Self {
         let token = print_token(home, "run");
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();

@@ -4,6 +4,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use weir_core::{ProjectKey, TenantId, UserId};
+use weir_records::sealed::{Identity, KeyGrants, Keyring, Member, Roster, SealedPlace};
+use weir_records::{Audience, Author, Body, HostId, LogicalTime, Record, RecordId};
 
 use super::{PROJECT, Person, Team, files};
 use crate::serve::support::Request;
@@ -175,6 +178,125 @@ fn who_is_removed_keeps_what_they_read_and_gets_nothing_newer() {
     assert!(ben.search("hideaway").contains("harbour"));
     assert_eq!(ana.sync()["received"][0]["user"], "ben");
     team.check_unread();
+}
+
+/// Posts a change of members that a machine has signed, with the token of its user.
+fn post(team: &Team, person: &Person, user: &str, change: &KeyGrants) {
+    let record = Record {
+        id: RecordId { host: HostId::random().unwrap(), index: 0 },
+        time: LogicalTime { millis: 1_700_000_000_000, count: 0 },
+        tenant: TenantId("team".into()),
+        project: ProjectKey(PROJECT.into()),
+        author: Author { user: UserId(user.into()), client: String::new() },
+        audience: Audience::Team,
+        body: Body::Granted(Box::new(change.clone())),
+    };
+    let body = format!("{{\"project\":\"{PROJECT}\",\"records\":[{}],\"texts\":{{}}}}", record.to_json().unwrap());
+    let answer = team.server.send(&Request::post("/v1/sync/records", body).token(person.token.trim())).json();
+    assert_eq!(answer["accepted"], 1, "{answer}");
+}
+
+/// Returns how many sealed entries the log has, and how many of them machines can open with the keys that they have and
+/// get from it.
+fn readable(team: &Team, person: &Person, mut rings: [(&Identity, Keyring); 2]) -> (usize, usize) {
+    let (tenant, project) = (TenantId("team".into()), ProjectKey(PROJECT.into()));
+    let place = SealedPlace { tenant: &tenant, project: &project };
+    let path = format!("/v1/sync/records?project={PROJECT}&limit=500");
+    let log = team.server.send(&Request::get(&path).token(person.token.trim())).json();
+    let mut sealed = Vec::new();
+    for one in log["records"].as_array().unwrap() {
+        let record = Record::from_value(one["record"].clone()).unwrap();
+        match &record.body {
+            Body::Granted(change) => {
+                for (identity, ring) in &mut rings {
+                    let extended = ring.extended_by(identity, place, change).unwrap();
+                    *ring = extended.unwrap_or_else(|| ring.clone());
+                }
+            }
+            Body::Sealed(_) => sealed.push(record),
+            other => panic!("{other:?}"),
+        }
+    }
+    let is_open = |record: &&Record| rings.iter().any(|(_, ring)| ring.open(record).is_ok());
+    (sealed.len(), sealed.iter().filter(is_open).count())
+}
+
+#[test]
+fn who_is_removed_does_not_come_back_with_the_keys_they_had() {
+    let (team, ana, ben) = Team::sealed();
+    let carol = team.invite("carol");
+    ana.home.ok(&["sync", "--admit", &carol.member("carol")]);
+    carol.sync();
+    // What ben's machine has before it is removed: its identity, its keys and the changes.
+    ben.sync();
+    let file: Value = serde_json::from_slice(&std::fs::read(ben.store().join("team.key")).unwrap()).unwrap();
+    let identity = Identity::from_text(file["identity"].as_str().unwrap()).unwrap();
+    let ring = Keyring::from_texts(file["keys"].as_array().unwrap().iter().map(|key| key.as_str().unwrap())).unwrap();
+    let (tenant, project) = (TenantId("team".into()), ProjectKey(PROJECT.into()));
+    let place = SealedPlace { tenant: &tenant, project: &project };
+    let learned = |changes: &[KeyGrants]| {
+        let mut roster = Roster::default();
+        changes.iter().for_each(|change| drop(roster.learn(place, change).unwrap()));
+        roster
+    };
+    let changes: Vec<KeyGrants> = serde_json::from_value(file["changes"].clone()).unwrap();
+    let before = learned(&changes);
+
+    ana.home.ok(&["sync", "--revoke", &identity.public().to_string()]);
+    ana.note("Beta comes after the removal of ben.", &[]);
+    ana.sync();
+    ben.sync();
+    let puppet = Identity::random().unwrap();
+    let (again, second) = (identity.public(), Member { key: puppet.public(), user: "ben".into() });
+    let sneaky = before.change(place, &identity, &ring, (std::slice::from_ref(&second), &[])).unwrap();
+    let renewal = before.change(place, &identity, &ring, (&[], &[])).unwrap();
+    let by_puppet = {
+        let mut roster = before.clone();
+        roster.learn(place, &sneaky).unwrap();
+        roster.change(place, &puppet, &ring, (&[], &[])).unwrap()
+    };
+    for change in [&sneaky, &renewal, &by_puppet] {
+        post(&team, &ben, "ben", change);
+    }
+    let report = ana.sync();
+    let keys = |report: &Value| {
+        let members = report["sealed"]["members"].as_array().unwrap().clone();
+        members.into_iter().map(|member| member["key"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let strangers = [again, second.key].map(|key| key.to_string());
+    assert!(strangers.iter().all(|key| !keys(&report).contains(key)) && keys(&report).len() == 2, "{report}");
+    ana.home.ok(&["sync", "--revoke", &carol.key()]);
+    ana.note("Delta comes on friday.", &[]);
+    let report = ana.sync();
+    assert_eq!(keys(&report), [ana.key()], "{report}");
+    // Neither the old machine nor the second one reads what was written since.
+    ben.sync();
+    assert!(!ben.search("delta friday").contains("Delta") && !ben.search("beta").contains("Beta"));
+    assert_eq!(readable(&team, &ben, [(&identity, ring), (&puppet, Keyring::default())]), (2, 0));
+}
+
+#[test]
+fn new_members_are_named_and_notes_from_before_the_seal_are_marked() {
+    let (team, ana) = Team::new();
+    ana.note("Otters hold hands.", &[]);
+    ana.sync();
+    let [ben, carol] = ["ben", "carol"].map(|name| team.invite(name));
+    ana.home.ok(&["sync", "--seal"]);
+    ana.home.ok(&["sync", "--admit", &ben.member("ben")]);
+    ben.sync();
+    assert!(ben.search("otters").contains("not sealed, by the server's word"), "{}", ben.search("otters"));
+    ben.home.ok(&["sync", "--admit", &carol.member("carol")]);
+    let told = ana.home.ok(&["sync"]);
+    let named = format!("carol ({}) is a member now, admitted by ben", carol.key());
+    assert!(told.contains(&named) && told.contains("sealed for 3 machines"), "{told}");
+    ana.note("Seals clap.", &[]);
+    ana.sync();
+    ben.sync();
+    assert!(!ben.search("seals clap").contains("not sealed"), "{}", ben.search("seals clap"));
+    assert!(!ana.search("otters").contains("not sealed"));
+    ana.home.ok(&["sync", "--revoke", &carol.key()]);
+    let told = ben.home.ok(&["sync"]);
+    assert!(told.contains("is no member any more, removed by ana"), "{told}");
 }
 
 #[test]

@@ -1,0 +1,290 @@
+//! Searches all orders in which a few changes can be made, forged and delivered, for one that breaks a promise of
+//! `docs/team.md`. Three honest machines make changes with what they know; mallory, who may be removed, and a second
+//! machine of theirs, whom no honest member admits, write what they can sign; the server delivers what it likes to whom
+//! it likes, in any order, again, or never. A machine never loses what it has read, so a server that is put back can
+//! only deliver again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::tests::{Machine, acme, place};
+use super::*;
+
+/// How many changes are made after the first two. `WEIR_SEARCHED_CHANGES` asks for more.
+const CHANGES: u32 = 3;
+const HONEST: usize = 3;
+
+/// Who does something, as places in [`Search::machines`].
+const ANA: usize = 0;
+const BEN: usize = 1;
+const CAROL: usize = 2;
+const MALLORY: usize = 3;
+const PUPPET: usize = 4;
+const DORA: usize = 5;
+
+/// A set of changes, as bits.
+type Changes = u128;
+
+/// Something that can be done: by whom, whom it admits, whom it removes, and what its author knew, or says they did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Act {
+    by: usize,
+    admits: Option<usize>,
+    removes: Option<usize>,
+    knowing: Changes,
+}
+
+/// What an honest machine has read, and what it makes of it.
+#[derive(Clone)]
+struct View {
+    read: Changes,
+    roster: Roster,
+}
+
+/// What exists, and what each honest machine has read of it.
+#[derive(Clone)]
+struct State {
+    made: Changes,
+    views: [View; HONEST],
+}
+
+type StateKey = (Changes, [Changes; HONEST]);
+
+struct Search {
+    machines: Vec<Machine>,
+    base: Roster,
+    acts: BTreeMap<Act, u32>,
+    changes: Vec<KeyGrants>,
+    /// The data keys that mallory's machines get from each change.
+    leaked: Vec<[Option<Keyring>; 2]>,
+    /// What each set of changes means: the members, and the key that seals.
+    meanings: BTreeMap<Changes, (Vec<MemberKey>, Option<KeyId>)>,
+    deliveries: usize,
+}
+
+impl State {
+    fn key(&self) -> StateKey {
+        (self.made, std::array::from_fn(|at| self.views[at].read))
+    }
+}
+
+impl Search {
+    fn new() -> (Self, State) {
+        let mut machines = ["ana", "ben", "carol", "mallory", "mallory", "dora"].map(Machine::new);
+        let seal = machines[ANA].change(&[&machines[ANA]], &[]);
+        machines[ANA].learn(&seal);
+        let admission = machines[ANA].change(&[&machines[BEN], &machines[CAROL], &machines[MALLORY]], &[]);
+        for machine in &mut machines {
+            machine.learn(&seal);
+            machine.learn(&admission);
+        }
+        let base = machines[ANA].roster.clone();
+        let view = View { read: 0, roster: base.clone() };
+        let state = State { made: 0, views: std::array::from_fn(|_| view.clone()) };
+        let (acts, meanings) = (BTreeMap::new(), BTreeMap::new());
+        let (changes, leaked) = (Vec::new(), Vec::new());
+        (Self { machines: machines.into(), base, acts, changes, leaked, meanings, deliveries: 0 }, state)
+    }
+
+    /// Returns what can be done next.
+    fn acts_in(&self, state: &State) -> Vec<Act> {
+        let mut acts = Vec::new();
+        let mut add = |by, admits, removes, knowing| acts.push(Act { by, admits, removes, knowing });
+        for (by, view) in state.views.iter().enumerate() {
+            let has = |one: usize| view.roster.has(self.machines[one].key());
+            if !has(by) {
+                continue;
+            }
+            if has(MALLORY) && by != CAROL {
+                add(by, None, Some(MALLORY), view.read);
+            }
+            if by == BEN && !has(DORA) {
+                add(by, Some(DORA), None, view.read);
+            }
+            if by == CAROL && has(ANA) {
+                add(by, None, Some(ANA), view.read);
+            }
+            if view.roster.current_key().is_none() {
+                add(by, None, None, view.read);
+            }
+        }
+        let admitting = |act: &Act| act.by == MALLORY && act.admits == Some(PUPPET);
+        let admissions: Vec<Changes> =
+            self.acts.iter().filter(|(act, _)| admitting(act)).map(|(_, at)| 1 << at).collect();
+        for knowing in BTreeSet::from([0, state.made]) {
+            add(MALLORY, Some(PUPPET), None, knowing);
+            add(MALLORY, Some(PUPPET), Some(BEN), knowing);
+        }
+        for admission in admissions.into_iter().filter(|admission| state.made & admission != 0) {
+            add(PUPPET, None, Some(ANA), admission);
+            add(PUPPET, None, None, admission);
+        }
+        acts
+    }
+
+    /// Returns the change that an act comes to. One by mallory's machines follows what it says even if they are no
+    /// members by that.
+    fn change_of(&mut self, act: Act) -> u32 {
+        if let Some(at) = self.acts.get(&act) {
+            return *at;
+        }
+        let names = acme();
+        let known = self.roster_of(act.knowing);
+        let (machine, ring) = (&self.machines[act.by], self.ring_of(act.by, act.knowing));
+        let admitted: Vec<Member> = act.admits.iter().map(|one| self.machines[*one].member()).collect();
+        let removed: Vec<MemberKey> = act.removes.iter().map(|one| self.machines[*one].key()).collect();
+        let wanted = (admitted.as_slice(), removed.as_slice());
+        let honest = known.change(place(&names), &machine.identity, &ring, wanted);
+        let change = honest.unwrap_or_else(|error| {
+            assert!(act.by >= MALLORY, "{act:?}: {error}");
+            let removed: Vec<MemberKey> =
+                removed.iter().copied().filter(|key| self.base.has(*key) && act.by == MALLORY).collect();
+            let wanted = (admitted.as_slice(), removed.as_slice());
+            let old = self.base.change(place(&names), &self.machines[MALLORY].identity, &ring, wanted).unwrap();
+            let mut forged = KeyGrants { by: machine.key(), after: heads(&known), ..old };
+            forged.signature = machine.identity.sign(&forged.id(place(&names)).unwrap().0);
+            forged
+        });
+        let leaked = [MALLORY, PUPPET].map(|one| {
+            let identity = &self.machines[one].identity;
+            Keyring::default().extended_by(identity, place(&names), &change).unwrap()
+        });
+        let at = self.changes.len() as u32;
+        assert!(at < Changes::BITS, "too many different changes for a set");
+        self.changes.push(change);
+        self.leaked.push(leaked);
+        self.acts.insert(act, at);
+        at
+    }
+
+    fn roster_of(&self, changes: Changes) -> Roster {
+        let (mut roster, names) = (self.base.clone(), acme());
+        for change in self.each(changes) {
+            roster.learn(place(&names), change).unwrap();
+        }
+        roster
+    }
+
+    /// Returns the keys that a machine has from changes.
+    fn ring_of(&self, machine: usize, changes: Changes) -> Keyring {
+        let (machine, names) = (&self.machines[machine], acme());
+        self.each(changes).fold(machine.ring.clone(), |ring, change| {
+            ring.extended_by(&machine.identity, place(&names), change).unwrap().unwrap_or(ring)
+        })
+    }
+
+    fn each(&self, changes: Changes) -> impl Iterator<Item = &KeyGrants> {
+        self.changes.iter().enumerate().filter(move |(at, _)| changes & (1 << at) != 0).map(|(_, change)| change)
+    }
+
+    /// Delivers a change to a machine, and checks what it makes of it.
+    fn deliver(&mut self, state: &State, to: usize, at: u32) -> State {
+        let (mut next, names) = (state.clone(), acme());
+        let view = &mut next.views[to];
+        let learned = view.roster.learn(place(&names), &self.changes[at as usize]).unwrap();
+        view.read |= 1 << at;
+        self.deliveries += 1;
+        // What was removed stays so, and what began it too.
+        assert_eq!(view.roster.first(), self.base.first());
+        let had_removed = |machine: &&Machine| state.views[to].roster.has_removed(machine.key());
+        assert!(self.machines.iter().filter(had_removed).all(|one| view.roster.has_removed(one.key())), "{learned:?}");
+        // The same changes mean the same to everybody, whatever order they came in.
+        let members: Vec<MemberKey> = view.roster.members().map(|member| member.key).collect();
+        let meaning = (members, view.roster.current_key());
+        assert_eq!(*self.meanings.entry(view.read).or_insert_with(|| meaning.clone()), meaning);
+        self.check_closed(next.made, &next.views[to].roster);
+        next
+    }
+
+    /// Checks that who was removed, and whom they admitted since, are no members and have no key that seals.
+    fn check_closed(&self, made: Changes, roster: &Roster) {
+        if !roster.has_removed(self.machines[MALLORY].key()) {
+            return;
+        }
+        assert!([MALLORY, PUPPET].iter().all(|one| !roster.has(self.machines[*one].key())), "they are back");
+        if let Some(key) = roster.current_key() {
+            let leaked = self.leaked.iter().enumerate().filter(|(at, _)| made & (1 << at) != 0);
+            let mut rings = leaked.flat_map(|(_, rings)| rings.iter().flatten());
+            assert!(rings.all(|ring| !ring.has(key)), "they can read what is written now");
+        }
+    }
+
+    /// Checks that machines that have read everything can go on: one of the members can give all of them a key.
+    fn check_alive(&self, state: &State) {
+        let view = &state.views[ANA];
+        if state.views.iter().any(|view| view.read != state.made) || view.roster.current_key().is_some() {
+            return;
+        }
+        let Some(at) = (0..HONEST).find(|one| view.roster.has(self.machines[*one].key())) else { return };
+        let (names, machine) = (acme(), &self.machines[at]);
+        let renewal = view.roster.change(place(&names), &machine.identity, &machine.ring, (&[], &[])).unwrap();
+        let mut after = view.roster.clone();
+        after.learn(place(&names), &renewal).unwrap();
+        assert_eq!(after.current_key(), Some(renewal.key));
+    }
+
+    /// Returns the states that can follow.
+    fn next(&mut self, state: &State, most: u32) -> Vec<State> {
+        let mut next = Vec::new();
+        if state.made.count_ones() < most {
+            for act in self.acts_in(state) {
+                let made = state.made | 1 << self.change_of(act);
+                if made != state.made {
+                    next.push(State { made, ..state.clone() });
+                }
+            }
+        }
+        for to in 0..HONEST {
+            for at in 0..self.changes.len() as u32 {
+                let is_new = state.made & !state.views[to].read & (1 << at) != 0;
+                if is_new {
+                    next.push(self.deliver(state, to, at));
+                }
+            }
+        }
+        next
+    }
+}
+
+/// Returns the changes that no other one follows.
+fn heads(roster: &Roster) -> Vec<ChangeId> {
+    let changes = roster.changes();
+    let followed: BTreeSet<ChangeId> = changes.iter().flat_map(|(_, change)| &change.after).copied().collect();
+    let heads: BTreeSet<ChangeId> = changes.iter().map(|(id, _)| *id).filter(|id| !followed.contains(id)).collect();
+    heads.into_iter().collect()
+}
+
+#[test]
+fn no_order_of_changes_forgeries_and_deliveries_breaks_a_promise() {
+    let most = searched_changes();
+    let (mut search, first) = Search::new();
+    let mut level: BTreeMap<StateKey, (State, u128)> = BTreeMap::from([(first.key(), (first, 1))]);
+    let (mut states, mut orders) = (0, 0);
+    while !level.is_empty() {
+        let mut following: BTreeMap<StateKey, (State, u128)> = BTreeMap::new();
+        for (state, ways) in level.into_values() {
+            states += 1;
+            search.check_alive(&state);
+            let next = search.next(&state, most);
+            if next.is_empty() {
+                orders += ways;
+            }
+            for one in next {
+                following.entry(one.key()).or_insert_with(|| (one, 0)).1 += ways;
+            }
+        }
+        level = following;
+    }
+    println!(
+        "{most} changes out of {}: {states} states, {} deliveries, {orders} orders, {} sets of changes",
+        search.changes.len(),
+        search.deliveries,
+        search.meanings.len()
+    );
+    assert!(states > 1000);
+}
+
+/// Returns how many changes are made after the first two.
+#[expect(clippy::disallowed_methods, reason = "a test reads its own variable")]
+fn searched_changes() -> u32 {
+    std::env::var("WEIR_SEARCHED_CHANGES").ok().and_then(|count| count.parse().ok()).unwrap_or(CHANGES)
+}
