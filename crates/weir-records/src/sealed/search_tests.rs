@@ -10,7 +10,8 @@ use super::tests::{Machine, acme, place};
 use super::*;
 
 /// How many changes are made after the first two. `WEIR_SEARCHED_CHANGES` asks for more.
-const CHANGES: u32 = 3;
+const CHANGES: usize = 2;
+const MOST_CHANGES: usize = 6;
 const HONEST: usize = 3;
 
 /// Who does something, as places in [`Search::machines`].
@@ -21,8 +22,24 @@ const MALLORY: usize = 3;
 const PUPPET: usize = 4;
 const DORA: usize = 5;
 
-/// A set of changes, as bits.
-type Changes = u128;
+/// A set of changes: their places in [`Search::changes`] plus one, the largest first, then zeros.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Changes([u16; MOST_CHANGES]);
+
+impl Changes {
+    fn iter(self) -> impl Iterator<Item = usize> {
+        self.0.into_iter().filter(|place| *place > 0).map(|place| usize::from(place) - 1)
+    }
+
+    fn with(mut self, at: usize) -> Self {
+        if self.iter().all(|one| one != at) {
+            // The last one is zero, or there are too many.
+            assert_eq!(std::mem::replace(&mut self.0[MOST_CHANGES - 1], at as u16 + 1), 0);
+            self.0.sort_unstable_by(|one, other| other.cmp(one));
+        }
+        self
+    }
+}
 
 /// Something that can be done: by whom, whom it admits, whom it removes, and what its author knew, or says they did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,7 +69,7 @@ type StateKey = (Changes, [Changes; HONEST]);
 struct Search {
     machines: Vec<Machine>,
     base: Roster,
-    acts: BTreeMap<Act, u32>,
+    acts: BTreeMap<Act, usize>,
     changes: Vec<KeyGrants>,
     /// The data keys that mallory's machines get from each change.
     leaked: Vec<[Option<Keyring>; 2]>,
@@ -78,8 +95,8 @@ impl Search {
             machine.learn(&admission);
         }
         let base = machines[ANA].roster.clone();
-        let view = View { read: 0, roster: base.clone() };
-        let state = State { made: 0, views: std::array::from_fn(|_| view.clone()) };
+        let view = View { read: Changes::default(), roster: base.clone() };
+        let state = State { made: Changes::default(), views: std::array::from_fn(|_| view.clone()) };
         let (acts, meanings) = (BTreeMap::new(), BTreeMap::new());
         let (changes, leaked) = (Vec::new(), Vec::new());
         (Self { machines: machines.into(), base, acts, changes, leaked, meanings, deliveries: 0 }, state)
@@ -108,22 +125,22 @@ impl Search {
             }
         }
         let admitting = |act: &Act| act.by == MALLORY && act.admits == Some(PUPPET);
-        let admissions: Vec<Changes> =
-            self.acts.iter().filter(|(act, _)| admitting(act)).map(|(_, at)| 1 << at).collect();
-        for knowing in BTreeSet::from([0, state.made]) {
+        let admissions: Vec<usize> = self.acts.iter().filter(|(act, _)| admitting(act)).map(|(_, at)| *at).collect();
+        for knowing in BTreeSet::from([Changes::default(), state.made]) {
             add(MALLORY, Some(PUPPET), None, knowing);
             add(MALLORY, Some(PUPPET), Some(BEN), knowing);
         }
-        for admission in admissions.into_iter().filter(|admission| state.made & admission != 0) {
-            add(PUPPET, None, Some(ANA), admission);
-            add(PUPPET, None, None, admission);
+        for admission in state.made.iter().filter(|made| admissions.contains(made)) {
+            let knowing = Changes::default().with(admission);
+            add(PUPPET, None, Some(ANA), knowing);
+            add(PUPPET, None, None, knowing);
         }
         acts
     }
 
     /// Returns the change that an act comes to. One by mallory's machines follows what it says even if they are no
     /// members by that.
-    fn change_of(&mut self, act: Act) -> u32 {
+    fn change_of(&mut self, act: Act) -> usize {
         if let Some(at) = self.acts.get(&act) {
             return *at;
         }
@@ -148,8 +165,7 @@ impl Search {
             let identity = &self.machines[one].identity;
             Keyring::default().extended_by(identity, place(&names), &change).unwrap()
         });
-        let at = self.changes.len() as u32;
-        assert!(at < Changes::BITS, "too many different changes for a set");
+        let at = self.changes.len();
         self.changes.push(change);
         self.leaked.push(leaked);
         self.acts.insert(act, at);
@@ -173,15 +189,15 @@ impl Search {
     }
 
     fn each(&self, changes: Changes) -> impl Iterator<Item = &KeyGrants> {
-        self.changes.iter().enumerate().filter(move |(at, _)| changes & (1 << at) != 0).map(|(_, change)| change)
+        changes.iter().map(|at| &self.changes[at])
     }
 
     /// Delivers a change to a machine, and checks what it makes of it.
-    fn deliver(&mut self, state: &State, to: usize, at: u32) -> State {
+    fn deliver(&mut self, state: &State, to: usize, at: usize) -> State {
         let (mut next, names) = (state.clone(), acme());
         let view = &mut next.views[to];
-        let learned = view.roster.learn(place(&names), &self.changes[at as usize]).unwrap();
-        view.read |= 1 << at;
+        let learned = view.roster.learn(place(&names), &self.changes[at]).unwrap();
+        view.read = view.read.with(at);
         self.deliveries += 1;
         // What was removed stays so, and what began it too.
         assert_eq!(view.roster.first(), self.base.first());
@@ -202,8 +218,7 @@ impl Search {
         }
         assert!([MALLORY, PUPPET].iter().all(|one| !roster.has(self.machines[*one].key())), "they are back");
         if let Some(key) = roster.current_key() {
-            let leaked = self.leaked.iter().enumerate().filter(|(at, _)| made & (1 << at) != 0);
-            let mut rings = leaked.flat_map(|(_, rings)| rings.iter().flatten());
+            let mut rings = made.iter().flat_map(|at| self.leaked[at].iter().flatten());
             assert!(rings.all(|ring| !ring.has(key)), "they can read what is written now");
         }
     }
@@ -223,22 +238,20 @@ impl Search {
     }
 
     /// Returns the states that can follow.
-    fn next(&mut self, state: &State, most: u32) -> Vec<State> {
+    fn next(&mut self, state: &State, most: usize) -> Vec<State> {
         let mut next = Vec::new();
-        if state.made.count_ones() < most {
+        if state.made.iter().count() < most {
             for act in self.acts_in(state) {
-                let made = state.made | 1 << self.change_of(act);
+                let made = state.made.with(self.change_of(act));
                 if made != state.made {
                     next.push(State { made, ..state.clone() });
                 }
             }
         }
         for to in 0..HONEST {
-            for at in 0..self.changes.len() as u32 {
-                let is_new = state.made & !state.views[to].read & (1 << at) != 0;
-                if is_new {
-                    next.push(self.deliver(state, to, at));
-                }
+            let read = state.views[to].read;
+            for at in state.made.iter().filter(|at| read.iter().all(|one| one != *at)) {
+                next.push(self.deliver(state, to, at));
             }
         }
         next
@@ -285,6 +298,6 @@ fn no_order_of_changes_forgeries_and_deliveries_breaks_a_promise() {
 
 /// Returns how many changes are made after the first two.
 #[expect(clippy::disallowed_methods, reason = "a test reads its own variable")]
-fn searched_changes() -> u32 {
+fn searched_changes() -> usize {
     std::env::var("WEIR_SEARCHED_CHANGES").ok().and_then(|count| count.parse().ok()).unwrap_or(CHANGES)
 }

@@ -23,7 +23,7 @@ pub(super) fn with_options(command: Command) -> Command {
     let admit = keys("admit")
         .value_name("USER=KEY")
         .value_parser(parse_member)
-        .help("Let these machines of users read the sealed project, including older notes");
+        .help("Let these machines read the sealed project, including older notes");
     let revoke = keys("revoke")
         .value_name("KEY")
         .value_parser(parse)
@@ -37,7 +37,7 @@ pub(super) fn with_options(command: Command) -> Command {
 
 /// Reads a machine with its user. The user is part of what its notes are checked against, so it is not left out.
 fn parse_member(text: &str) -> Result<Member, String> {
-    let (user, key) = text.split_once('=').ok_or("whose machine is it? Write it as USER=KEY, such as ben=wk1…")?;
+    let (user, key) = text.rsplit_once('=').ok_or("whose machine is it? Write it as USER=KEY, such as ben=wk1…")?;
     let key = MemberKey::parse(key).map_err(|error| error.to_string())?;
     if !is_name(user) {
         return Err(format!("`{}` cannot be the name of a user", one_line(user, 60)));
