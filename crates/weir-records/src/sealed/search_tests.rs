@@ -207,19 +207,26 @@ impl Search {
         let members: Vec<MemberKey> = view.roster.members().map(|member| member.key).collect();
         let meaning = (members, view.roster.current_key());
         assert_eq!(*self.meanings.entry(view.read).or_insert_with(|| meaning.clone()), meaning);
-        self.check_closed(next.made, &next.views[to].roster);
+        self.check_closed(next.made, &next.views[to]);
         next
     }
 
-    /// Checks that who was removed, and whom they admitted since, are no members and have no key that seals.
-    fn check_closed(&self, made: Changes, roster: &Roster) {
+    /// Checks that who was removed, and whom they admitted without the knowledge of the one who removed them, are no
+    /// members and have no key that seals.
+    fn check_closed(&self, made: Changes, view: &View) {
+        let View { read, roster } = view;
         if !roster.has_removed(self.machines[MALLORY].key()) {
             return;
         }
-        assert!([MALLORY, PUPPET].iter().all(|one| !roster.has(self.machines[*one].key())), "they are back");
+        let made_by = |at: usize| self.acts.iter().find(|(_, made)| **made == at).map(|(act, _)| *act).unwrap();
+        let is_admission = |at: usize| made_by(at).by == MALLORY;
+        let mut removals = read.iter().map(made_by).filter(|act| act.removes == Some(MALLORY));
+        let is_known = removals.all(|act| act.knowing.iter().any(is_admission));
+        let out: &[usize] = if is_known { &[MALLORY] } else { &[MALLORY, PUPPET] };
+        assert!(out.iter().all(|one| !roster.has(self.machines[*one].key())), "they are back");
         if let Some(key) = roster.current_key() {
-            let mut rings = made.iter().flat_map(|at| self.leaked[at].iter().flatten());
-            assert!(rings.all(|ring| !ring.has(key)), "they can read what is written now");
+            let rings = made.iter().flat_map(|at| self.leaked[at].iter().take(out.len()).flatten());
+            assert!(rings.into_iter().all(|ring| !ring.has(key)), "they can read what is written now");
         }
     }
 
