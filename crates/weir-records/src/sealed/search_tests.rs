@@ -5,6 +5,7 @@
 //! only deliver again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::tests::{Machine, acme, place};
 use super::*;
@@ -54,7 +55,9 @@ struct Act {
 #[derive(Clone)]
 struct View {
     read: Changes,
-    roster: Roster,
+    /// The same in the order in which it was read.
+    order: Vec<usize>,
+    roster: Rc<Roster>,
 }
 
 /// What exists, and what each honest machine has read of it.
@@ -75,6 +78,12 @@ struct Search {
     leaked: Vec<[Option<Keyring>; 2]>,
     /// What each set of changes means: the members, and the key that seals.
     meanings: BTreeMap<Changes, (Vec<MemberKey>, Option<KeyId>)>,
+    /// What a machine makes of changes in an order.
+    learned: BTreeMap<Vec<usize>, Rc<Roster>>,
+    /// Whether a machine of mallory's gets a key from a change.
+    leaks: BTreeMap<(usize, usize, KeyId), bool>,
+    /// The sets of changes after which members were seen to go on.
+    alive: BTreeSet<Changes>,
     deliveries: usize,
 }
 
@@ -95,11 +104,21 @@ impl Search {
             machine.learn(&admission);
         }
         let base = machines[ANA].roster.clone();
-        let view = View { read: Changes::default(), roster: base.clone() };
+        let view = View { read: Changes::default(), order: Vec::new(), roster: Rc::new(base.clone()) };
         let state = State { made: Changes::default(), views: std::array::from_fn(|_| view.clone()) };
-        let (acts, meanings) = (BTreeMap::new(), BTreeMap::new());
-        let (changes, leaked) = (Vec::new(), Vec::new());
-        (Self { machines: machines.into(), base, acts, changes, leaked, meanings, deliveries: 0 }, state)
+        let search = Self {
+            machines: machines.into(),
+            base,
+            acts: BTreeMap::new(),
+            changes: Vec::new(),
+            leaked: Vec::new(),
+            meanings: BTreeMap::new(),
+            learned: BTreeMap::new(),
+            leaks: BTreeMap::new(),
+            alive: BTreeSet::new(),
+            deliveries: 0,
+        };
+        (search, state)
     }
 
     /// Returns what can be done next.
@@ -194,27 +213,45 @@ impl Search {
 
     /// Delivers a change to a machine, and checks what it makes of it.
     fn deliver(&mut self, state: &State, to: usize, at: usize) -> State {
-        let (mut next, names) = (state.clone(), acme());
-        let view = &mut next.views[to];
-        let learned = view.roster.learn(place(&names), &self.changes[at]).unwrap();
-        view.read = view.read.with(at);
+        let mut next = state.clone();
+        let before = &state.views[to];
+        let order = [before.order.as_slice(), &[at]].concat();
+        let read = before.read.with(at);
         self.deliveries += 1;
-        // What was removed stays so, and what began it too.
-        assert_eq!(view.roster.first(), self.base.first());
-        let had_removed = |machine: &&Machine| state.views[to].roster.has_removed(machine.key());
-        assert!(self.machines.iter().filter(had_removed).all(|one| view.roster.has_removed(one.key())), "{learned:?}");
-        // The same changes mean the same to everybody, whatever order they came in.
-        let members: Vec<MemberKey> = view.roster.members().map(|member| member.key).collect();
-        let meaning = (members, view.roster.current_key());
-        assert_eq!(*self.meanings.entry(view.read).or_insert_with(|| meaning.clone()), meaning);
+        let roster = match self.learned.get(&order) {
+            Some(roster) => Rc::clone(roster),
+            None => {
+                let roster = Rc::new(self.learn(&before.roster, read, at));
+                self.learned.insert(order.clone(), Rc::clone(&roster));
+                roster
+            }
+        };
+        next.views[to] = View { read, order, roster };
         self.check_closed(next.made, &next.views[to]);
         next
     }
 
+    /// Learns of a change, and checks what may come of that.
+    fn learn(&mut self, before: &Roster, read: Changes, at: usize) -> Roster {
+        let (mut roster, names) = (before.clone(), acme());
+        roster.learn(place(&names), &self.changes[at]).unwrap();
+        // What was removed stays so, and what began it too.
+        assert_eq!(roster.first(), self.base.first());
+        let had_removed = |machine: &&Machine| before.has_removed(machine.key());
+        assert!(self.machines.iter().filter(had_removed).all(|one| roster.has_removed(one.key())));
+        // The same changes mean the same to everybody, whatever order they came in.
+        let members: Vec<MemberKey> = roster.members().map(|member| member.key).collect();
+        let meaning = (members, roster.current_key());
+        assert_eq!(*self.meanings.entry(read).or_insert_with(|| meaning.clone()), meaning);
+        // To read it again changes nothing.
+        assert!(!matches!(roster.learn(place(&names), &self.changes[at]).unwrap(), Learned::New(_)));
+        roster
+    }
+
     /// Checks that who was removed, and whom they admitted without the knowledge of the one who removed them, are no
     /// members and have no key that seals.
-    fn check_closed(&self, made: Changes, view: &View) {
-        let View { read, roster } = view;
+    fn check_closed(&mut self, made: Changes, view: &View) {
+        let View { read, roster, .. } = view;
         if !roster.has_removed(self.machines[MALLORY].key()) {
             return;
         }
@@ -224,24 +261,39 @@ impl Search {
         let is_known = removals.all(|act| act.knowing.iter().any(is_admission));
         let out: &[usize] = if is_known { &[MALLORY] } else { &[MALLORY, PUPPET] };
         assert!(out.iter().all(|one| !roster.has(self.machines[*one].key())), "they are back");
-        if let Some(key) = roster.current_key() {
-            let rings = made.iter().flat_map(|at| self.leaked[at].iter().take(out.len()).flatten());
-            assert!(rings.into_iter().all(|ring| !ring.has(key)), "they can read what is written now");
+        let Some(key) = roster.current_key() else { return };
+        for (at, who) in made.iter().flat_map(|at| (0..out.len()).map(move |who| (at, who))) {
+            let has_key = || self.leaked[at][who].as_ref().is_some_and(|ring| ring.has(key));
+            assert!(!*self.leaks.entry((at, who, key)).or_insert_with(has_key), "they can read what is written now");
         }
     }
 
     /// Checks that machines that have read everything can go on: one of the members can give all of them a key.
-    fn check_alive(&self, state: &State) {
+    fn check_alive(&mut self, state: &State) {
         let view = &state.views[ANA];
         if state.views.iter().any(|view| view.read != state.made) || view.roster.current_key().is_some() {
+            return;
+        }
+        if !self.alive.insert(state.made) {
             return;
         }
         let Some(at) = (0..HONEST).find(|one| view.roster.has(self.machines[*one].key())) else { return };
         let (names, machine) = (acme(), &self.machines[at]);
         let renewal = view.roster.change(place(&names), &machine.identity, &machine.ring, (&[], &[])).unwrap();
-        let mut after = view.roster.clone();
+        let mut after = Roster::clone(&view.roster);
         after.learn(place(&names), &renewal).unwrap();
         assert_eq!(after.current_key(), Some(renewal.key));
+    }
+
+    /// Has one machine read changes in all orders.
+    fn read_in_all_orders(&mut self, before: &View, left: Changes) {
+        for at in left.iter().filter(|at| !before.order.contains(at)) {
+            let order = [before.order.as_slice(), &[at]].concat();
+            let read = before.read.with(at);
+            let roster = Rc::new(self.learn(&before.roster, read, at));
+            self.learned.insert(order.clone(), Rc::clone(&roster));
+            self.read_in_all_orders(&View { read, order, roster }, left);
+        }
     }
 
     /// Returns the states that can follow.
@@ -294,10 +346,16 @@ fn no_order_of_changes_forgeries_and_deliveries_breaks_a_promise() {
         }
         level = following;
     }
+    let nothing = View { read: Changes::default(), order: Vec::new(), roster: Rc::new(search.base.clone()) };
+    for changes in search.meanings.keys().copied().collect::<Vec<_>>() {
+        search.read_in_all_orders(&nothing, changes);
+    }
     println!(
-        "{most} changes out of {}: {states} states, {} deliveries, {orders} orders, {} sets of changes",
+        "{most} changes out of {}: {states} states, {} deliveries in {} orders of one machine, {orders} orders of all, \
+         {} sets of changes",
         search.changes.len(),
         search.deliveries,
+        search.learned.len(),
         search.meanings.len()
     );
     assert!(states > 1000);
