@@ -148,6 +148,39 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    #[test]
+    fn a_change_with_any_byte_changed_counts_for_nothing(at: usize, byte: u8, cut in 0usize..8) {
+        let (mut ana, _) = Machine::sealing("ana");
+        let real = ana.change(&[&Machine::new("ben")], &[]);
+        let mut bytes = serde_json::to_vec(&real).unwrap();
+        let at = at % bytes.len();
+        bytes[at] = byte;
+        bytes.drain(at..(at + cut.saturating_sub(4)).min(bytes.len()));
+        if let Ok(read) = serde_json::from_slice::<KeyGrants>(&bytes) && read != real {
+            let learned = ana.learn(&read);
+            prop_assert!(matches!(learned, Learned::Unproven), "{learned:?}");
+            prop_assert_eq!(ana.members(), [ana.key()]);
+        }
+    }
+
+    #[test]
+    fn a_granted_key_of_any_bytes_opens_nothing(key: Vec<u8>, older: Vec<u8>) {
+        use base64::Engine as _;
+        let engine = base64::engine::general_purpose::STANDARD;
+        let (ana, mut change) = Machine::sealing("ana");
+        change.older = engine.encode(older);
+        // Without the older keys, the new one is still there.
+        let names = acme();
+        let extended = |change: &KeyGrants| Keyring::default().extended_by(&ana.identity, place(&names), change).unwrap();
+        prop_assert!(extended(&change).is_some_and(|ring| ring.to_texts().len() == 1));
+        change.grants[0].key = engine.encode(key);
+        prop_assert!(extended(&change).is_none());
+    }
+}
+
 #[test]
 fn nothing_of_the_entry_is_in_the_record() {
     let sealed = Machine::sealing("ana").0.seal(&record(TEXT), TEXT).to_json().unwrap();
