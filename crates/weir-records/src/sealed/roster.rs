@@ -49,11 +49,13 @@ pub struct Roster {
     standing: Standing,
 }
 
-/// A change that counts, with all those before it.
+/// A change that counts, with all those before it, and the members that it adds to those. Who was a member before is
+/// not admitted once more by it: its author may have taken the word of somebody who was removed.
 #[derive(Debug, Clone)]
 struct Counted {
     change: KeyGrants,
     past: BTreeSet<ChangeId>,
+    admits: BTreeSet<MemberKey>,
 }
 
 /// What a set of changes means.
@@ -192,7 +194,7 @@ impl Roster {
             signature: String::new(),
         };
         change.signature = identity.sign(&change.id(place)?.0);
-        let is_accepted = change.is_well_formed() && self.past_of(&change).is_some();
+        let is_accepted = change.is_well_formed() && self.counted(&change).is_some();
         is_accepted.then_some(change).ok_or_else(|| refused("this machine is not a member, or nothing can be so"))
     }
 
@@ -204,9 +206,9 @@ impl Roster {
         };
         while let Some(id) = self.waiting.iter().find(|(_, one)| is_ready(&self.changes, one)).map(|(id, _)| *id) {
             let Some(change) = self.waiting.remove(&id) else { break };
-            if let Some(past) = self.past_of(&change) {
+            if let Some(counted) = self.counted(&change) {
                 self.first.get_or_insert(id);
-                self.changes.insert(id, Counted { change, past });
+                self.changes.insert(id, counted);
                 new.push(id);
             }
         }
@@ -214,8 +216,8 @@ impl Roster {
         new
     }
 
-    /// Returns what came before a change, if a member wrote it.
-    fn past_of(&self, change: &KeyGrants) -> Option<BTreeSet<ChangeId>> {
+    /// Returns a change with what came before it, if a member wrote it.
+    fn counted(&self, change: &KeyGrants) -> Option<Counted> {
         let mut past: BTreeSet<ChangeId> = change.after.iter().copied().collect();
         for id in &change.after {
             past.extend(&self.changes.get(id)?.past);
@@ -223,9 +225,12 @@ impl Roster {
         if past.is_empty() {
             // A machine seals a project for itself alone.
             let is_alone = change.removed.is_empty() && change.grants.len() == 1;
-            return (self.first.is_none() && is_alone).then_some(past);
+            let counted = Counted { change: change.clone(), past, admits: BTreeSet::from([change.by]) };
+            return (self.first.is_none() && is_alone).then_some(counted);
         }
         let before = self.standing(&past);
+        let admits = change.grants.iter().map(|grant| grant.member);
+        let admits = admits.filter(|key| !before.members.contains_key(key)).collect();
         let is_granted = |key| change.grants.iter().any(|grant| grant.member == key);
         let is_by_member = before.members.contains_key(&change.by)
             && change.removed.iter().all(|key| before.members.contains_key(key))
@@ -234,7 +239,7 @@ impl Roster {
                 let is_same_user = before.members.get(&grant.member).is_none_or(|user| *user == grant.user);
                 is_same_user && !before.removed.contains(&grant.member)
             });
-        is_by_member.then_some(past)
+        is_by_member.then(|| Counted { change: change.clone(), past, admits })
     }
 
     /// Returns what some of the changes mean.
@@ -252,7 +257,7 @@ impl Roster {
             let is_void =
                 removals.iter().any(|(_, removal)| removal.change.removed.contains(by) && !removal.past.contains(id));
             if counted.past.is_empty() || (standing.admitted.contains_key(by) && !is_void) {
-                for grant in &counted.change.grants {
+                for grant in counted.change.grants.iter().filter(|grant| counted.admits.contains(&grant.member)) {
                     standing.admitted.entry(grant.member).or_insert_with(|| grant.user.clone());
                 }
             }

@@ -174,7 +174,9 @@ proptest! {
         change.older = engine.encode(older);
         // Without the older keys, the new one is still there.
         let names = acme();
-        let extended = |change: &KeyGrants| Keyring::default().extended_by(&ana.identity, place(&names), change).unwrap();
+        let extended = |change: &KeyGrants| {
+            Keyring::default().extended_by(&ana.identity, place(&names), change).unwrap()
+        };
         prop_assert!(extended(&change).is_some_and(|ring| ring.to_texts().len() == 1));
         change.grants[0].key = engine.encode(key);
         prop_assert!(extended(&change).is_none());
@@ -343,6 +345,31 @@ fn a_removed_member_does_not_come_back_with_old_keys() {
     }
     let again = ana.roster.change(place(&acme()), &ana.identity, &ana.ring, (&[mallory.member()], &[]));
     assert!(again.unwrap_err().to_string().contains("does not come back"));
+}
+
+#[test]
+fn a_member_who_was_not_shown_a_removal_brings_nobody_back() {
+    let (mut ana, seal) = Machine::sealing("ana");
+    let [mut ben, mut mallory, puppet, dora] = ["ben", "mallory", "mallory", "dora"].map(Machine::new);
+    let admission = ana.change(&[&ben, &mallory], &[]);
+    for machine in [&mut ana, &mut ben, &mut mallory] {
+        machine.learn(&seal);
+        machine.learn(&admission);
+    }
+    let removal = ana.change(&[], &[&mallory]);
+    let sneaky = mallory.change(&[&puppet], &[]);
+    ben.learn(&sneaky);
+    let innocent = ben.change(&[&dora], &[]);
+    assert!(innocent.grants.iter().any(|grant| grant.member == puppet.key()));
+    for change in [&removal, &sneaky, &innocent] {
+        ana.learn(change);
+    }
+    for change in [&innocent, &removal] {
+        ben.learn(change);
+    }
+    assert_eq!((ana.members(), ana.members().len()), (ben.members(), 3));
+    assert!([&mallory, &puppet].iter().all(|one| !ana.members().contains(&one.key())));
+    assert_eq!(ana.roster.current_key(), None, "the puppet has the key of ben's change");
 }
 
 #[test]
