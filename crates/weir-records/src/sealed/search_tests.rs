@@ -199,10 +199,12 @@ impl Search {
         roster
     }
 
-    /// Returns the keys that a machine has from changes.
+    /// Returns the keys that a machine has from changes. An honest one takes them only from changes that count.
     fn ring_of(&self, machine: usize, changes: Changes) -> Keyring {
-        let (machine, names) = (&self.machines[machine], acme());
-        self.each(changes).fold(machine.ring.clone(), |ring, change| {
+        let (is_honest, machine, names) = (machine < HONEST, &self.machines[machine], acme());
+        let roster = self.roster_of(changes);
+        let counts = |change: &&KeyGrants| !is_honest || roster.get(change.id(place(&names)).unwrap()).is_some();
+        self.each(changes).filter(counts).fold(machine.ring.clone(), |ring, change| {
             ring.extended_by(&machine.identity, place(&names), change).unwrap().unwrap_or(ring)
         })
     }
@@ -264,7 +266,9 @@ impl Search {
         let Some(key) = roster.current_key() else { return };
         for (at, who) in made.iter().flat_map(|at| (0..out.len()).map(move |who| (at, who))) {
             let has_key = || self.leaked[at][who].as_ref().is_some_and(|ring| ring.has(key));
-            assert!(!*self.leaks.entry((at, who, key)).or_insert_with(has_key), "they can read what is written now");
+            let is_leaked = *self.leaks.entry((at, who, key)).or_insert_with(has_key);
+            let acts = || made.iter().map(|at| (at, made_by(at))).collect::<Vec<_>>();
+            assert!(!is_leaked, "they can read what is written now, from {at}: {read:?} of {:?}", acts());
         }
     }
 
