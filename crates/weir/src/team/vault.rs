@@ -3,6 +3,8 @@
 //! never takes it for open again; what it knows of members comes from the log alone, only grows, and is not forgotten
 //! because a server has lost it.
 
+mod wishes;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,11 +13,12 @@ use serde::{Deserialize, Serialize};
 use weir_core::{ProjectKey, TenantId};
 use weir_records::Record;
 use weir_records::sealed::{
-    ChangeId, Identity, KeyGrants, KeyId, Keyring, Learned, MAX_GRANTS, Member, MemberKey, OpenedEntry, Roster,
-    SealedPlace,
+    ChangeId, Identity, KeyGrants, KeyId, Keyring, Learned, Member, MemberKey, OpenedEntry, Roster, SealedPlace,
 };
 use weir_store::{TeamConnection, private};
 
+pub(crate) use self::wishes::KeyWish;
+use self::wishes::not_a_member;
 use super::outbox::broken;
 use crate::error::{CommandError, ErrorKind};
 use crate::{foreign, os};
@@ -25,17 +28,6 @@ const KEY_FILE: &str = "team.key";
 const NEW_KEY_FILE: &str = "team.key.new";
 /// The largest such file, in bytes.
 const MAX_KEY_FILE_BYTES: u64 = 64 << 20;
-
-/// A change of who can read a project.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum KeyWish {
-    /// Seal it, for this machine alone at first.
-    Seal,
-    /// Give its keys to these machines.
-    Admit(Vec<Member>),
-    /// Use a new key from now on, which these machines do not get.
-    Revoke(Vec<MemberKey>),
-}
 
 /// What this machine knows of the keys of a project.
 #[derive(Default)]
@@ -344,57 +336,6 @@ impl Vault {
         changes.filter(|(id, _)| !self.seen.contains(id)).map(|(_, change)| change.clone()).collect()
     }
 
-    /// Returns a change that brings a new data key, if this machine is a member and has none that all members have:
-    /// members have made changes that did not know of each other.
-    pub(super) fn renewal(&self) -> Result<Option<KeyGrants>, CommandError> {
-        let is_needed = self.is_member() && !self.can_seal();
-        is_needed.then(|| self.changed(&[], &[])).transpose()
-    }
-
-    /// Returns the grants that a wish asks for.
-    pub(super) fn grants_for(&mut self, wish: &KeyWish) -> Result<KeyGrants, CommandError> {
-        if let KeyWish::Seal = wish {
-            if !self.roster.changes().is_empty() {
-                let error = CommandError::new(ErrorKind::Failed, "this project is sealed already");
-                return Err(error.hint("weir sync says whether this machine is a member, and how to become one"));
-            }
-            let own = Member { key: self.expect_sealed()?, user: self.user.clone() };
-            return self.changed(&[own], &[]);
-        }
-        if !self.is_member() {
-            return Err(not_a_member());
-        }
-        match wish {
-            KeyWish::Revoke(keys) => {
-                if let Some(stranger) = keys.iter().find(|key| !self.roster.has(**key)) {
-                    return Err(CommandError::usage(format!("{stranger} is not the key of a member"))
-                        .hint("weir sync --json lists the keys of the members"));
-                }
-                if keys.iter().any(|key| self.own_key() == Some(*key)) {
-                    return Err(CommandError::usage("a machine cannot remove itself from a sealed project")
-                        .hint("another member can; weir sync --stop ends the connection of this one"));
-                }
-                self.changed(&[], keys)
-            }
-            KeyWish::Admit(members) if self.roster.members().count() + members.len() <= MAX_GRANTS => {
-                if let Some(gone) = members.iter().find(|member| self.roster.has_removed(member.key)) {
-                    return Err(CommandError::usage(format!("{} was removed, and stays so", gone.key))
-                        .hint("weir sync --key prints a new key on that machine"));
-                }
-                self.changed(members, &[])
-            }
-            _ => Err(CommandError::usage(format!("a sealed project has at most {MAX_GRANTS} machines as members"))),
-        }
-    }
-
-    fn changed(&self, admitted: &[Member], removed: &[MemberKey]) -> Result<KeyGrants, CommandError> {
-        let (Some((tenant, project)), Some(identity)) = (self.place(), &self.identity) else {
-            return Err(not_a_member());
-        };
-        let place = SealedPlace { tenant: &tenant, project: &project };
-        self.roster.change(place, identity, &self.ring, (admitted, removed)).map_err(broken)
-    }
-
     fn place(&self) -> Option<(TenantId, ProjectKey)> {
         let [_, tenant, project] = self.known.place.clone()?;
         Some((TenantId(tenant), ProjectKey(project)))
@@ -442,12 +383,4 @@ impl Vault {
 /// Whether other users of this machine can read a file.
 fn is_open_to_others(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| os::is_open_to_others(&about))
-}
-
-fn not_a_member() -> CommandError {
-    CommandError::new(
-        ErrorKind::Denied,
-        "this machine is not a member of the sealed project, so it cannot change who is",
-    )
-    .hint("a member can: weir sync --admit USER=KEY, with the key that weir sync --key prints here")
 }
