@@ -6,6 +6,7 @@ mod choice;
 mod config;
 mod consent;
 mod context;
+mod diff;
 mod embedding;
 mod engram;
 mod env;

@@ -1,7 +1,6 @@
 //! `weir setup` and `weir teardown`: register Weir with clients, and undo that. Invariants: nothing is written that was
 //! not shown and agreed to; teardown restores what was there before.
 
-mod diff;
 mod explain;
 pub(crate) mod health;
 mod ledger;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use weir_clients::setup::Setting;
 
-use super::diff::ReverseEdit;
+use crate::diff::ReverseEdit;
 use crate::error::{CommandError, ErrorKind};
 use crate::user_files;
 

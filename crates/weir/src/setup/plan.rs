@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use weir_clients::setup::{Call, Part, RECIPES, Recipe, Setting, SetupScope, Unusable};
 
-use super::diff;
 use super::health;
 use super::ledger::{ChangedSetting, Ledger, LedgerRecord, hash};
 use super::places::Places;
 use super::targets::{ReadTarget, Target, targets};
+use crate::diff;
 use crate::error::{CommandError, ErrorKind};
 use crate::user_files;
 
@@ -246,7 +246,7 @@ impl Step {
 
     /// Returns the difference to show.
     pub(super) fn diff(&self) -> String {
-        diff::shown(&self.name, self.before.as_deref(), self.after.as_deref())
+        diff::unified(&self.name, self.before.as_deref(), self.after.as_deref())
     }
 
     /// Whether the change is for a client.
