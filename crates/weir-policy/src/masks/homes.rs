@@ -18,6 +18,9 @@ use crate::user_paths::{UserPath, UserPaths};
 /// Entries of a prefix that are a sign of an installation.
 const SIGNS: &[&str] = &["lib", "lib64", "libexec", "share", "include", "pyvenv.cfg", "conda-meta"];
 
+/// The maximum number of entries of a folder of programs that are looked at.
+const MAX_LINKED: usize = 2_000;
+
 /// The folders that are hidden as a whole, and the paths in them that are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Homes {
@@ -55,8 +58,12 @@ impl Homes {
             // A pattern that matches at any depth lifts masks but shows nothing more.
             (None, None) => Vec::new(),
         });
-        let prefixes = needed.programs.iter().filter_map(prefix);
-        let mut listed: Vec<UserPath> = needed.programs.iter().cloned().chain(prefixes).collect();
+        let mut programs = needed.programs.clone();
+        for folder in needed.programs.iter().filter(|folder| holds_programs(folder) && homes.covers(folder.as_path())) {
+            programs.extend(linked(folder, paths));
+        }
+        let prefixes = programs.iter().filter_map(prefix);
+        let mut listed: Vec<UserPath> = programs.iter().cloned().chain(prefixes).collect();
         listed.extend(needed.paths.iter().cloned());
         let toolchains = below_all(&places.home, TOOLCHAINS.iter().copied()).into_iter();
         let toolchains = toolchains.chain(SHARED.iter().map(PathBuf::from));
@@ -85,12 +92,25 @@ impl Homes {
     }
 }
 
+/// Returns what the links in a folder of programs lead to: tools are often installed in folders of their own, and linked
+/// from one folder. A program that is not in a folder of programs is returned alone.
+fn linked(programs: &UserPath, paths: &mut UserPaths) -> Vec<UserPath> {
+    let entries = fs::read_dir(programs.as_path()).into_iter().flatten().flatten().take(MAX_LINKED);
+    let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+    let targets: BTreeSet<UserPath> = links.filter_map(|link| paths.find(&link.path()).ok()).collect();
+    let files = targets.into_iter().filter(|target| target.as_path().is_file());
+    files.map(|target| target.parent().filter(holds_programs).unwrap_or(target)).collect()
+}
+
+fn holds_programs(folder: &UserPath) -> bool {
+    ["bin", "sbin", "shims"].iter().any(|name| folder.as_path().ends_with(name))
+}
+
 /// Returns the prefix that the programs in a folder were installed in: a folder `bin` has its libraries next to it. A
 /// checkout with such a folder is not a toolchain unless its name says so, and neither are `~/.local` and a folder of
 /// checkouts.
 fn prefix(programs: &UserPath) -> Option<UserPath> {
-    let is_folder_of_programs = ["bin", "sbin", "shims"].iter().any(|name| programs.as_path().ends_with(name));
-    let found = programs.parent().filter(|_| is_folder_of_programs)?;
+    let found = programs.parent().filter(|_| holds_programs(programs))?;
     let prefix = found.as_path();
     let is_known = TOOLCHAINS.iter().any(|name| prefix.file_name() == Some(OsStr::new(name)));
     let is_installation = || SIGNS.iter().any(|name| prefix.join(name).exists());

@@ -409,3 +409,14 @@ fn programs_are_shown_with_their_prefix_and_never_a_whole_home() {
     // A link is found below a parent that is known from another path, and so is what does not exist.
     assert_eq!(shown(&["home/opt/tool/bin", "home/links", "home/opt/missing/bin"]), both);
 }
+
+#[test]
+fn programs_that_are_linked_from_one_folder_are_shown_with_their_own_prefix() {
+    let home = Home::with(&["tools/t-1/bin/t", "tools/t-1/lib/y", "tools/bin/own", "src/app/run.sh", "src/app/.env"]);
+    symlink("../t-1/bin/t", home.path("home/tools/bin/t")).unwrap();
+    symlink("../../src/app/run.sh", home.path("home/tools/bin/run")).unwrap();
+    let homes = shown_of(&home, &[home.path("home/tools/bin")]);
+    let shows = |path: &str| homes.shows(&home.path(path));
+    assert!(shows("home/tools/t-1/lib/y") && shows("home/tools/bin/own") && shows("home/src/app/run.sh"));
+    assert!(!shows("home/src/app/.env") && !shows("home/tools/other"));
+}
