@@ -224,11 +224,6 @@ pub(crate) fn not_private(about: &Metadata) -> Option<&'static str> {
     }
 }
 
-/// Lets no other user have anything that this process creates from now on, whatever its umask was.
-pub(crate) fn keep_new_files_private() {
-    rustix::process::umask(Mode::from_raw_mode(0o077));
-}
-
 /// Whether other users may do anything with a file or folder.
 pub(crate) fn is_open_to_others(about: &Metadata) -> bool {
     about.mode() & 0o077 != 0

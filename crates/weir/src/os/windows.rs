@@ -178,9 +178,6 @@ pub(crate) fn not_private(_: &Metadata) -> Option<&'static str> {
     None
 }
 
-/// Does nothing: new files have the access list of their folder.
-pub(crate) fn keep_new_files_private() {}
-
 /// Returns false: access lists are not checked.
 pub(crate) fn is_open_to_others(_: &Metadata) -> bool {
     false

@@ -151,7 +151,7 @@ fn standing(seal: &SealReport) -> String {
 fn admission(seal: &SealReport) -> String {
     match &seal.own_key {
         Some(key) if !seal.is_removed => {
-            format!("ask a member to run `weir sync --admit {}={key}`", one_line(&seal.user, 60))
+            format!("ask a member to run: weir sync --admit {}={key}", one_line(&seal.user, 60))
         }
         _ => "run `weir sync --key` for a new key, and ask a member to admit it".to_owned(),
     }

@@ -21,7 +21,7 @@ use crate::faces::http::peer::Peer;
 use crate::faces::http::request_limits::{LimitAdvice, limited_with};
 use crate::faces::{paint, signal};
 use crate::operations::OPERATIONS;
-use crate::{os, when};
+use crate::when;
 
 /// How long the last copy of the index may take. One that is not finished leaves the copy before as it was.
 const COPY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -36,8 +36,6 @@ const ADVICE: LimitAdvice = LimitAdvice {
 
 /// Serves until a signal arrives. Open requests may finish.
 pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandError> {
-    // Not every library that stores something here lets its caller set modes.
-    os::keep_new_files_private();
     let door = Door::of(env, arguments)?;
     let Storage { ports, accounts, index_started, copying, meaning } = Place::of(env, arguments)?.open()?;
     let (limits, runtime, trace_options) = (limits(arguments), runtime()?, TraceOptions::of(env)?);

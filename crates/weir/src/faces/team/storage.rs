@@ -80,6 +80,9 @@ pub(super) struct Storage {
 impl Place {
     /// Reads the options.
     pub(super) fn of(env: &Env, arguments: &ArgMatches) -> Result<Self, CommandError> {
+        // Not every library that stores something here lets its caller set modes.
+        #[cfg(unix)]
+        rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
         let path = |name: &str| match arguments.try_get_one::<PathBuf>(name) {
             Ok(Some(path)) => Some(env.folder.join(path)),
             Ok(None) | Err(_) => None,

@@ -17,12 +17,11 @@ use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::http::command::parse_life;
 use crate::faces::paint;
-use crate::{os, when};
+use crate::when;
 
 /// Runs a command below `weir team`.
 pub(crate) fn run(env: &Env, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let Some((name, arguments)) = arguments.subcommand() else { return Err(CommandError::usage("no command")) };
-    os::keep_new_files_private();
     let place = Place::of(env, arguments)?;
     match name {
         "migrate" => return migrate::run(&place, arguments),
