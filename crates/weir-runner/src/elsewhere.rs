@@ -31,6 +31,7 @@ pub fn run(
     run: Run<'_>,
     sink: &mut dyn FnMut(Stream, &[u8]) -> io::Result<()>,
 ) -> Result<(Outcome, HelperReaper), RunError> {
+    run.spec.check_overlay()?;
     crate::sandbox::run(&run, sink).map(|outcome| (outcome, HelperReaper))
 }
 

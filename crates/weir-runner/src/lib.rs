@@ -53,8 +53,9 @@ pub use deadline::{call_off_deadline, set_deadline};
 pub use detached::start_detached;
 pub use file_size::survive_file_size_limit;
 pub use os::machine_memory;
+pub(crate) use outcome::OVERLAY_STEP;
 pub use outcome::{Lost, Outcome, Problem, RunError};
-pub use spec::{Caps, Level, Listeners, Network, Run, Spec, Streams};
+pub use spec::{Caps, Level, Listeners, Network, Overlay, Run, Spec, Streams};
 
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{

@@ -27,6 +27,9 @@ pub struct Outcome {
     pub left: u64,
 }
 
+/// The step of a [`Problem`] with the overlay of a run.
+pub(crate) const OVERLAY_STEP: &str = "mount an overlay over the project";
+
 /// Why the helper could not build the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -37,6 +40,13 @@ pub struct Problem {
     /// Whether the problem is with the files of this run rather than with the system. The caller must not fall back to
     /// a weaker sandbox level then, since a run could cause such a problem on purpose.
     pub refused: bool,
+}
+
+impl Problem {
+    /// Returns whether a run without an overlay would not have the problem.
+    pub fn is_about_overlay(&self) -> bool {
+        self.step == OVERLAY_STEP
+    }
 }
 
 /// Why a run could not be executed.

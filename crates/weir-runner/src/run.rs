@@ -32,6 +32,7 @@ pub fn run(
         let (step, why) = ("use Seatbelt".to_owned(), "only macOS has it".to_owned());
         return Err(RunError::Sandbox(Problem { step, why, refused: false }));
     }
+    run.spec.check_overlay()?;
     let started = Instant::now();
     let Ready { helper, control, pipes, .. } = start(&mut run).map_err(RunError::Helper)?;
     let farewell = HelperReaper::new(helper);

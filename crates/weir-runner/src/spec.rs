@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Input, Listener, Ready, Stopper};
+use crate::{Input, Listener, OVERLAY_STEP, Problem, Ready, RunError, Stopper};
 
 /// The strength of a run's sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +72,17 @@ impl Default for Caps {
     }
 }
 
+/// A folder that a run sees as its own, while what it changes there goes to another folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overlay {
+    /// The folder, which the run does not change.
+    pub lower: PathBuf,
+    /// The folder for what the run writes, empty and on a file system that is not an overlay itself.
+    pub upper: PathBuf,
+    /// An empty folder next to `upper`, for the kernel.
+    pub work: PathBuf,
+}
+
 /// What to start, what it may see and what it may change. Paths are absolute and free of symbolic links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
@@ -89,6 +100,8 @@ pub struct Spec {
     pub files: Vec<(PathBuf, Vec<u8>)>,
     /// Folders the run may change.
     pub writable: Vec<PathBuf>,
+    /// One of the writable folders whose changes go elsewhere. Only the full level can do this.
+    pub overlay: Option<Overlay>,
     /// Folders in which only visible and writable paths can be seen.
     pub covered: Vec<PathBuf>,
     /// Paths that stay visible inside a covered folder, or below `/tmp`, `/run` or `/dev`, which are private.
@@ -119,6 +132,7 @@ impl Spec {
             folder: folder.into(),
             files: Vec::new(),
             writable: Vec::new(),
+            overlay: None,
             covered: Vec::new(),
             visible: Vec::new(),
             links: Vec::new(),
@@ -128,6 +142,15 @@ impl Spec {
             scratch: None,
             caps: Caps::default(),
         }
+    }
+
+    /// Refuses an overlay at a level that has none: the run would change the folder itself.
+    pub(crate) fn check_overlay(&self) -> Result<(), RunError> {
+        if self.overlay.is_none() || self.level == Level::Full {
+            return Ok(());
+        }
+        let (step, why) = (OVERLAY_STEP.to_owned(), "only the full sandbox can do this".to_owned());
+        Err(RunError::Sandbox(Problem { step, why, refused: true }))
     }
 }
 

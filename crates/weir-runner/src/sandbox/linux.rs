@@ -14,6 +14,7 @@ mod init;
 mod memory;
 mod mounts;
 mod namespaces;
+mod overlay;
 mod view;
 mod wire;
 

@@ -19,7 +19,7 @@ use rustix::mount::{
     fsconfig_set_string, fsmount, fsopen, mount, move_mount, open_tree,
 };
 
-use super::{Failure, FailureContext as _, FileFailure as _};
+use super::{Failure, FailureContext as _, FileFailure as _, overlay};
 use crate::Spec;
 
 /// Devices that every program expects.
@@ -37,8 +37,12 @@ const OWN: [&str; 3] = ["/tmp", "/run", "/dev"];
 /// Builds the view in the mount namespace of this process. The current mount on `/proc` becomes part of it.
 pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
     refuse_covered_hard_links(spec).about_files()?;
-    let writable = spec.writable.iter().map(|path| Ok((path.as_path(), clone(path)?)));
-    let writable = writable.collect::<Result<Vec<_>, Failure>>().about_files()?;
+    let tree = |path: &PathBuf| match &spec.overlay {
+        Some(overlay) if overlay.lower == *path => overlay::mount(overlay),
+        _ => clone(path).about_files(),
+    };
+    let writable = spec.writable.iter().map(|path| Ok((path.as_path(), tree(path)?)));
+    let writable = writable.collect::<Result<Vec<_>, Failure>>()?;
     let visible = visible(spec)?;
     let devices = DEVICES.iter().map(|name| Ok((*name, clone(&Path::new("/dev").join(name))?)));
     let devices = devices.collect::<Result<Vec<_>, Failure>>()?;
@@ -304,7 +308,7 @@ fn clone(path: &Path) -> Result<OwnedFd, Failure> {
 }
 
 /// Opens a path without following symbolic links. Returns `None` if it does not exist or cannot be accessed.
-fn open_if_there(path: &Path) -> Result<Option<OwnedFd>, Failure> {
+pub(super) fn open_if_there(path: &Path) -> Result<Option<OwnedFd>, Failure> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS) {
         Ok(opened) => Ok(Some(opened)),

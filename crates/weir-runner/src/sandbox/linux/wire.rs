@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::codec::{Reader, Writer};
-use crate::{Caps, Level, Network, Spec};
+use crate::{Caps, Level, Network, Overlay, Spec};
 
 /// The isolation of a helper, chosen when it is started, before it knows its spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +70,8 @@ impl Spec {
             out.list(paths);
         }
         out.list(self.scratch.as_slice());
+        let overlay = self.overlay.iter().flat_map(|Overlay { lower, upper, work }| [lower, upper, work]);
+        out.list(&overlay.collect::<Vec<_>>());
         let Caps { processes, file_bytes, tmp_bytes, tmp_files, memory_bytes } = self.caps;
         [processes, file_bytes, tmp_bytes, tmp_files, memory_bytes].into_iter().for_each(|cap| out.number(cap));
         out.bytes(filter);
@@ -113,6 +115,7 @@ impl Spec {
             hidden: from.paths()?,
             programs: from.paths()?,
             scratch: from.paths()?.pop(),
+            overlay: <[_; 3]>::try_from(from.paths()?).ok().map(|[lower, upper, work]| Overlay { lower, upper, work }),
             caps: Caps {
                 processes: from.number()?,
                 file_bytes: from.number()?,
@@ -146,6 +149,7 @@ mod tests {
             hidden: vec!["/home/.ssh".into(), "/made/up/.env".into()],
             programs: vec!["/usr/bin/sudo".into()],
             scratch: Some("/tmp/s".into()),
+            overlay: Some(Overlay { lower: "/made/up".into(), upper: "/up".into(), work: "/work".into() }),
             caps: Caps::default(),
         };
         let (back, filter) = Spec::decode(&spec.encode(b"filter")).unwrap();
