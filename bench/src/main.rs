@@ -10,6 +10,7 @@ mod hooks;
 mod http;
 mod import;
 mod index;
+mod layers;
 mod load;
 mod map;
 mod outline;
@@ -65,6 +66,7 @@ usage: weir-bench storm                  8 processes append events and notes, ne
        weir-bench hooks PATH-OF-WEIR PATH…
                                          the same of several builds, in turn
        weir-bench run PATH-OF-WEIR       `echo hi` and 1 GiB through `ctx_execute`, next to bare `sh -c`
+       weir-bench layers PATH-OF-WEIR    runs with and without a layer, in projects of 10 to 100,000 files
        weir-bench serve PATH-OF-WEIR [ENTRIES]
                                          searches and notes over HTTP, next to the store and a bare handler; pages
        weir-bench sessions PATH-OF-WEIR FOLDER [--half NAME]
@@ -106,6 +108,7 @@ fn main() -> ExitCode {
         ["hooks", path, "--peer", folder] => hooks::run(path, Some(folder)),
         ["hooks", builds @ ..] if !builds.is_empty() => hooks::compare(builds),
         ["run", path] => run::run(path),
+        ["layers", path] => layers::run(path),
         ["serve", path] => serve::run(path, None),
         ["serve", path, entries] => serve::run(path, Some(entries.parse().unwrap())),
         ["sessions", path, folder, options @ ..] => sessions::run(path, folder, options),
