@@ -78,6 +78,19 @@ pub(crate) enum Sandbox {
     Off,
 }
 
+/// When a run gets a layer, so that nothing that it writes is live before it has been checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LayerUse {
+    /// Runs that a model starts and waits for get one where possible.
+    Auto,
+    /// Every run that somebody waits for gets one, or does not start.
+    On,
+    /// No run gets one unless it is asked for.
+    #[default]
+    Off,
+}
+
 /// The network access of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -132,6 +145,8 @@ pub(crate) struct RunConfig {
     pub output_bytes: u64,
     /// The maximum memory of a run's processes, in bytes.
     pub memory_bytes: Option<u64>,
+    /// When a run gets a layer.
+    pub layer: LayerUse,
     /// Hosts that runs may reach with `network = "allow-list"`.
     pub hosts: Vec<String>,
     /// Folders outside the project that runs may change.
@@ -195,6 +210,7 @@ struct RawRun {
     timeout_seconds: Option<u64>,
     output_mb: Option<u64>,
     memory_mb: Option<u64>,
+    layer: LayerUse,
     hosts: Vec<String>,
     writable: Vec<String>,
     readable: Vec<String>,
@@ -288,6 +304,7 @@ pub(crate) fn parse(text: &str, path: &Path) -> Result<Config, CommandError> {
             timeout: Duration::from_secs(raw.run.timeout_seconds.unwrap_or(TIMEOUT_SECONDS).max(1)),
             output_bytes: megabytes(raw.run.output_mb.unwrap_or(OUTPUT_MB).max(1)),
             memory_bytes: raw.run.memory_mb.map(megabytes),
+            layer: raw.run.layer,
             hosts: raw.run.hosts,
             writable: raw.run.writable,
             readable: raw.run.readable,

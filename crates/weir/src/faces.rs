@@ -27,5 +27,6 @@ mod sync;
 mod team;
 mod tool_call;
 mod ui;
+mod undo;
 mod uninstall;
 mod upgrade;

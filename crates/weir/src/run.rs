@@ -8,8 +8,10 @@ pub(crate) mod background;
 mod blame;
 mod cause;
 mod environment;
+mod execution;
 pub(crate) mod health;
 mod homes;
+pub(crate) mod layered;
 mod locations;
 pub(crate) mod masks;
 #[cfg_attr(not(target_os = "linux"), path = "run/outside_elsewhere.rs")]
@@ -26,7 +28,7 @@ use weir_core::run::{Ended, RunFacts};
 use weir_core::{Entry, EntryKind, Level, NewEntry, Origin, Reference};
 use weir_policy::gate::{Action, Request};
 use weir_runner::runtimes::Language;
-use weir_runner::{HelperReaper, Input, Outcome, Run, RunError, Spec, Stopper, Streams};
+use weir_runner::{Input, Outcome, Run, RunError, Spec, Stopper, Streams};
 use weir_store::{BlobReader, Found, Patience, TextWriter};
 
 use crate::answer::one_line;
@@ -37,6 +39,8 @@ use crate::face::{Face, Reader};
 use crate::os;
 use crate::permission::{self, Consent, Deed};
 pub(crate) use environment::{new_scratch, search_path};
+use execution::{Executed, execute};
+pub(crate) use layered::LayerWish;
 pub(crate) use outside::{STAND_IN, stand_in};
 pub(crate) use render::{
     DisplayOptions, MAX_WHOLE_TOKENS, RunData, answer, answer_after_live, brief, looked_for, printed, show,
@@ -72,6 +76,8 @@ pub(crate) struct RunRequest {
     pub timeout: Duration,
     /// The source recorded for the output.
     pub source: Option<String>,
+    /// What is asked with regard to layers.
+    pub layer: LayerWish,
 }
 
 /// A finished run.
@@ -90,6 +96,8 @@ pub(crate) struct FinishedRun {
     pub caps: (u64, u64),
     /// Remarks for the caller.
     pub remarks: Vec<String>,
+    /// What a dry run would have changed.
+    pub diff: Option<String>,
     /// The face that the run was asked for through, and who reads its answer.
     pub caller: (Face, Reader),
 }
@@ -187,16 +195,8 @@ fn perform(context: &Context, order: &RunRequest, how: &RunOptions<'_>) -> Resul
     let found = runtime::locate(context, order.language)?;
     let writable = environment::writable(context);
     let mut place = environment::prepare(context, order, &found, &writable)?;
-    let mut watch = planted::Watch::begin(context, &writable)?;
-    let planted_again = watch.start_watching(how.stopper);
-    let attempted = attempt(context, order, how, &mut place, &mut writer);
-    let planted = watch.end(&place.spec);
-    let (mut outcome, farewell) = attempted?;
-    if planted_again.get().is_some() {
-        outcome.ended = Ended::Planted;
-    }
-    let mut remarks = std::mem::take(&mut place.remarks);
-    remarks.extend(planted);
+    let Executed { outcome, farewell, mut remarks, diff } =
+        execute(context, order, how, &writable, (&mut place, &mut writer))?;
     if outcome.ended == Ended::Unmasked {
         // The run may have printed what it was not allowed to see.
         writer = new_writer()?;
@@ -219,56 +219,12 @@ fn perform(context: &Context, order: &RunRequest, how: &RunOptions<'_>) -> Resul
     if let Some(show) = how.live {
         show(&[]);
     }
-    remarks.extend(blame::remarks(context, &outcome, &text));
+    remarks.extend(blame::remarks(context, &outcome, place.spec.overlay.is_some(), &text));
     drop(farewell);
     let caps = (context.config().run.output_bytes, place.spec.caps.memory_bytes);
     let (title, steps) = (title(order), place.spec.steps.len());
     let caller = (context.face(), context.session().reader);
-    Ok(FinishedRun { kept, title, text, outcome, steps, caps, remarks, caller })
-}
-
-/// Runs code in the best sandbox that is available and that the user accepts.
-fn attempt(
-    context: &Context,
-    order: &RunRequest,
-    how: &RunOptions<'_>,
-    place: &mut environment::RunEnvironment,
-    writer: &mut TextWriter,
-) -> Result<(Outcome, HelperReaper), CommandError> {
-    let outside = place.outside.clone();
-    let serve = |listeners| outside.serve(listeners);
-    let mut make = |spec: &Spec| {
-        let run = Run {
-            spec,
-            helper: os::helper(),
-            timeout: order.timeout,
-            most_output: context.config().run.output_bytes,
-            streams: Streams::Merged,
-            input: how.input,
-            stopper: how.stopper,
-            ready: context.running().take_ready(),
-            serve: Some(&serve),
-        };
-        weir_runner::run(run, &mut |_, bytes| {
-            if let Some(tee) = how.tee {
-                // The receiver only displays the output, so failing to reach it must not stop the run.
-                let _ = tee.send(bytes.to_vec());
-            }
-            if let Some(show) = how.live {
-                show(bytes);
-            }
-            // If the store fails, the run continues, and its output is shown.
-            let _ = writer.write(bytes);
-            Ok(())
-        })
-    };
-    match make(&place.spec) {
-        Err(RunError::Sandbox(problem)) if !problem.refused && context.config().sandbox == Sandbox::BestEffort => {
-            place.fall_back_to_landlock(context, &problem)?;
-            make(&place.spec).map_err(|error| unusable(context, error))
-        }
-        other => other.map_err(|error| unusable(context, error)),
-    }
+    Ok(FinishedRun { kept, title, text, outcome, steps, caps, remarks, diff, caller })
 }
 
 /// Returns the spec with everything masked that a run in its folder may not see or start, or `None` if that cannot be

@@ -19,7 +19,7 @@ use super::{
     config_file, functions, http, live, man, mcp, notes, overview, paint, policy, proxy, runs, signal, stores, switch,
     sync, team, tool_call, ui,
 };
-use super::{uninstall, upgrade};
+use super::{undo, uninstall, upgrade};
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
@@ -141,6 +141,7 @@ fn command() -> Command {
         .subcommands(stores::commands())
         .subcommands([
             runs::command(),
+            undo::command(),
             notes::command(),
             policy::command(),
             replay::command(),
@@ -284,6 +285,9 @@ fn call(
     }
     if name == runs::RUNS {
         return printing.finish(runtime.block_on(runs::run(&context, arguments))?);
+    }
+    if name == undo::UNDO {
+        return printing.finish(undo::run(&context, arguments)?);
     }
     if name == "notes" {
         let answer = runtime.block_on(notes::review(&context, arguments))?;

@@ -16,7 +16,7 @@ use crate::error::CommandError;
 use crate::face::Face;
 use crate::needs::KnowledgeContext;
 use crate::random;
-use crate::run::{self, DisplayOptions, FinishedRun, RunData, RunRequest};
+use crate::run::{self, DisplayOptions, FinishedRun, LayerWish, RunData, RunRequest};
 use crate::schema::silent;
 
 /// The default budget of an answer, in tokens.
@@ -143,6 +143,7 @@ async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Resul
             folder: folder.clone(),
             timeout: execute::timeout(context, batch.timeout, run::MAX_TIMEOUT)?,
             source: Some(source.to_owned()),
+            layer: LayerWish::Configured,
         };
         let (context, slots) = (context.clone(), Arc::clone(&slots));
         tasks.spawn(async move {

@@ -14,7 +14,7 @@ use crate::face::Face;
 use crate::needs::KnowledgeContext;
 use crate::os;
 use crate::references;
-use crate::run::{self, Attendance, MAX_TIMEOUT, RunData, RunRequest};
+use crate::run::{self, Attendance, LayerWish, MAX_TIMEOUT, RunData, RunRequest};
 use crate::schema::silent;
 
 /// The default time limit of a background run.
@@ -49,6 +49,14 @@ pub(crate) struct Execute {
     #[serde(skip)]
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
+    /// Show what the run would change in the project, and change nothing
+    #[serde(skip)]
+    #[arg(long, conflicts_with = "background")]
+    dry: bool,
+    /// Whether changes are checked before they are live, and can be undone [default: as configured]
+    #[serde(skip)]
+    #[arg(long, value_name = "WHEN", conflicts_with_all = ["background", "dry"], value_parser = ["on", "off"])]
+    layer: Option<String>,
     /// Return immediately
     #[serde(default)]
     #[arg(long)]
@@ -60,7 +68,7 @@ pub(crate) struct Execute {
     keep: bool,
     /// Background run to end
     #[serde(default)]
-    #[arg(long, value_name = "REF", conflicts_with_all = ["code", "language", "intent", "timeout", "file", "background", "keep", "cwd"])]
+    #[arg(long, value_name = "REF", conflicts_with_all = ["code", "language", "intent", "timeout", "file", "dry", "layer", "background", "keep", "cwd"])]
     end: Option<String>,
     /// Folder to run in
     #[schemars(transform = silent)]
@@ -86,6 +94,8 @@ Examples:
   weir run -l python 'print(2 ** 64)'
   weir run --intent 'why does login fail' -- cargo test
   weir run --background 'npm run dev'; weir run --end k7f2m9q4xz
+  weir run --dry 'sed -i s/colour/color/ src/*.c'
+  weir run --layer on -- ./configure; weir undo
   weir run -l python --file app.log 'print(FILE_CONTENT.count(\"x\"))'
 
 On a terminal, the output is shown while it arrives; in a pipe, long output is a digest with a reference. Standard \
@@ -120,6 +130,12 @@ itself failed or ended it, 126 if the rules or the sandbox did not let it start.
                 if self.background { MAX_BACKGROUND_TIMEOUT } else { MAX_TIMEOUT },
             )?,
             source: None,
+            layer: match self.layer.as_deref() {
+                _ if self.dry => LayerWish::Dry,
+                Some("on") => LayerWish::Layer,
+                Some(_) => LayerWish::Direct,
+                None => LayerWish::Configured,
+            },
         };
         if self.background {
             // A command in a shell ends immediately, and its session with it.

@@ -4,7 +4,7 @@ use super::{Declared, Effect, execute};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::run::{self, RunData, RunRequest};
+use crate::run::{self, LayerWish, RunData, RunRequest};
 use crate::schema::silent;
 
 /// Process a file with code instead of reading it: FILE_CONTENT holds its text, FILE_PATH its path.
@@ -43,6 +43,7 @@ impl Declared for ExecuteFile {
             folder: super::folder(context, None)?,
             timeout: execute::timeout(context, self.timeout, run::MAX_TIMEOUT)?,
             source: None,
+            layer: LayerWish::Configured,
         };
         run::answer(&run::run(context, order).await?, self.intent.as_deref())
     }

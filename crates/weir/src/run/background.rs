@@ -20,7 +20,7 @@ use weir_runner::runtimes::Language;
 use weir_runner::{Stopper, Supervisor};
 use weir_store::{BlobReader, private};
 
-use super::{RunOptions, RunRequest, unfinished};
+use super::{LayerWish, RunOptions, RunRequest, unfinished};
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
@@ -128,6 +128,8 @@ fn look_after(task: KeeperTask) -> Result<(), CommandError> {
         folder: task.folder,
         timeout: Duration::from_secs(task.seconds),
         source: None,
+        // A server or a watcher is to see what others change, and its changes are to be seen.
+        layer: LayerWish::Direct,
     };
     if task.kept {
         // Without a terminal, there is no session to leave.

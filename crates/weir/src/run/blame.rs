@@ -31,6 +31,12 @@ const READ_ONLY: &[&str] = &["read-only file system", "erofs"];
 /// What programs print if they cannot find or open a file.
 const NOT_THERE: &[&str] = &["no such file or directory", "permission denied", "enoent", "cannot find", "not found"];
 
+/// What programs print if the kernel cannot rename a folder on a layer.
+const NO_RENAME: &[&str] = &["invalid cross-device link", "exdev"];
+
+/// What programs print if the kernel cannot change a file of another group on a layer.
+const OTHER_GROUP: &[&str] = &["value too large for defined data type", "eoverflow"];
+
 /// Where a failed run took place.
 struct Fence<'a> {
     network: Network,
@@ -40,13 +46,18 @@ struct Fence<'a> {
 }
 
 /// Returns what to tell about a failed run in a sandbox. Nothing if its output shows no sign of the sandbox.
-pub(super) fn remarks(context: &Context, outcome: &Outcome, text: &BlobReader) -> Vec<String> {
+pub(super) fn remarks(context: &Context, outcome: &Outcome, is_layered: bool, text: &BlobReader) -> Vec<String> {
     let has_failed = outcome.ended == Ended::Exited && outcome.exit_code != Some(0);
-    if !has_failed || outcome.level == Level::None {
+    if !(has_failed || is_layered) || outcome.level == Level::None {
         return Vec::new();
     }
     let bytes = text.bytes();
     let Ok(end) = text.range(bytes.saturating_sub(MAX_READ_BYTES)..bytes) else { return Vec::new() };
+    let end = String::from_utf8_lossy(&end);
+    let mut remarks = if is_layered { of_layer(&end) } else { Vec::new() };
+    if !has_failed {
+        return remarks;
+    }
     let (project, config) = (context.project().root.to_string_lossy(), context.paths().config.to_string_lossy());
     let fence = Fence {
         network: context.config().network,
@@ -54,7 +65,20 @@ pub(super) fn remarks(context: &Context, outcome: &Outcome, text: &BlobReader) -
         project: &project,
         config: &config,
     };
-    fence.remarks(&String::from_utf8_lossy(&end))
+    remarks.extend(fence.remarks(&end));
+    remarks
+}
+
+/// Returns what to tell about a run on a layer, also if it has not failed: a script may go on after an error.
+fn of_layer(output: &str) -> Vec<String> {
+    let lower = output.to_ascii_lowercase();
+    let says = |signs: &[&str]| signs.iter().any(|sign| lower.contains(sign));
+    let cause = match (says(NO_RENAME), says(OTHER_GROUP)) {
+        (true, _) => "rename a folder that existed before the run; `cp -r` and `rm -r` work",
+        (_, true) => "change a file of another group",
+        _ => return Vec::new(),
+    };
+    vec![format!("on a layer, the kernel cannot {cause}; `weir run --layer off` runs without one")]
 }
 
 impl Fence<'_> {

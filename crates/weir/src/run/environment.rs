@@ -104,6 +104,7 @@ pub(super) fn prepare(
         programs: masks.programs,
         scratch: (level != Level::Full).then_some(scratch),
         caps: caps(context),
+        overlay: None,
         writable: writable.iter().cloned().chain(cache_folder.clone()).collect(),
     };
     Ok(RunEnvironment { spec, outside: Arc::new(outside), remarks })

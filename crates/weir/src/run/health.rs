@@ -3,7 +3,7 @@
 use weir_runner::runtimes::{LANGUAGES, Language};
 use weir_runner::{RunError, Spec};
 
-use super::{PROBE_TIMEOUT, RunRequest, background, cause, environment, output_of, runtime, unusable};
+use super::{LayerWish, PROBE_TIMEOUT, RunRequest, background, cause, environment, output_of, runtime, unusable};
 use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -25,6 +25,7 @@ pub(crate) fn sandbox(context: &Context) -> Result<String, CommandError> {
         folder: context.project().root.clone(),
         timeout: PROBE_TIMEOUT,
         source: None,
+        layer: LayerWish::Configured,
     };
     let found = runtime::locate(context, language)?;
     let mut place = environment::prepare(context, &order, &found, &environment::writable(context))?;

@@ -62,6 +62,9 @@ pub(crate) struct RunData {
     /// The kinds of output that the digest recognised.
     kinds: Vec<&'static str>,
     remarks: Vec<String>,
+    /// What a dry run would have changed, as a unified diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
     /// The output, or its digest.
     text: String,
 }
@@ -85,6 +88,7 @@ impl RunData {
             whole: shown.whole,
             kinds: shown.kinds.clone(),
             remarks: done.remarks.clone(),
+            diff: done.diff.clone(),
             text: shown.text.clone(),
         }
     }
@@ -95,8 +99,17 @@ pub(crate) fn answer(done: &FinishedRun, intent: Option<&str>) -> Result<Answer<
     let (digest, read_on) = (weir_digest::budget(done.text.bytes()), done.caller.0.read_on());
     let shown = show(done, &DisplayOptions { whole: MAX_WHOLE_TOKENS, digest, intent, read_on })?;
     let (data, printed) = (RunData::of(done, &shown), vec![printed(done, shown.whole)?]);
-    let text = [shown.head, shown.body, shown.foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+    let parts = [shown.head, shown.body, shown.foot, difference(done)?];
+    let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
     Ok(Answer { exit_code: Some(exit_code(done)), printed, ..Answer::new(text.join("\n"), data) })
+}
+
+/// Returns what a dry run would have changed, between marks.
+fn difference(done: &FinishedRun) -> Result<String, CommandError> {
+    match done.diff.as_deref() {
+        None | Some("") => Ok(String::new()),
+        Some(diff) => Ok(fence(random::mark()?, diff)),
+    }
 }
 
 /// Returns what a run printed, for the meter.
@@ -129,6 +142,7 @@ pub(crate) fn answer_after_live(done: &FinishedRun) -> Result<Answer<RunData>, C
     };
     let mut text = format!("{mark} {}{level}{}{stored}", how(done), aftermath(done));
     text.extend(done.remarks.iter().map(|remark| format!("\n{remark}")));
+    text.extend(Some(difference(done)?).filter(|diff| !diff.is_empty()).map(|diff| format!("\n{diff}")));
     if exit_code != 0 && lines > MAX_SURELY_VISIBLE_LINES {
         text.extend(locations::of_errors(done)?.iter().map(|error| format!("\n  {error}")));
     }

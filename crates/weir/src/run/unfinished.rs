@@ -14,7 +14,7 @@ use weir_core::Reference;
 use weir_policy::audit::Before;
 use weir_store::private;
 
-use super::planted;
+use super::{layered, planted};
 use crate::context::Context;
 use crate::env::Paths;
 use crate::os::{self, Anchor};
@@ -79,10 +79,12 @@ pub(crate) enum AuditDepth {
 
 /// Finishes the audits of runs whose owners were killed. Returns remarks on what was found.
 pub(crate) fn finish(paths: &Paths, depth: AuditDepth) -> Vec<String> {
-    let folder = paths.data.join(FOLDER);
+    // What is on a layer is not live, so a hook need not wait for it.
+    let mut remarks = if depth == AuditDepth::Full { layered::recover(paths) } else { Vec::new() };
     // In nearly every call, this is all there is to do.
-    let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
-    entries.flatten().flat_map(|entry| finish_one(&entry.path(), depth).unwrap_or_default()).collect()
+    let Ok(entries) = std::fs::read_dir(paths.data.join(FOLDER)) else { return remarks };
+    remarks.extend(entries.flatten().flat_map(|entry| finish_one(&entry.path(), depth).unwrap_or_default()));
+    remarks
 }
 
 /// Leaves remarks about a background run for the next call that can report them.
@@ -112,7 +114,7 @@ fn create(data: &Path) -> io::Result<(PathBuf, File)> {
 
 /// Like [`finish`], off the async thread.
 pub(crate) async fn finish_off(paths: &Paths) -> Vec<String> {
-    if !paths.data.join(FOLDER).exists() {
+    if !paths.data.join(FOLDER).exists() && !layered::are_there(paths) {
         return Vec::new();
     }
     let paths = paths.clone();
@@ -170,6 +172,11 @@ pub(super) struct Quarantine {
 impl Quarantine {
     pub(super) fn of(context: &Context) -> Self {
         Self { folder: context.paths().data.join("quarantine").join(context.project().own_folder_name()) }
+    }
+
+    /// Returns the folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Moves a file out of the project or, if that is another file system, renames it. A run may still be alive and put

@@ -12,6 +12,8 @@ mod consent;
 mod ends;
 mod homes;
 mod languages;
+mod layered;
+mod layered_work;
 mod looks;
 mod modes;
 mod readers;

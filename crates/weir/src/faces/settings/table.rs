@@ -2,7 +2,7 @@
 
 use weir_fetch::endpoint::shown_address;
 
-use crate::config::{Config, EmbeddingModel, ListedTools, Network, Sandbox};
+use crate::config::{Config, EmbeddingModel, LayerUse, ListedTools, Network, Sandbox};
 
 /// A setting of the configuration.
 pub(crate) struct Setting {
@@ -44,6 +44,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting("run", "memory_mb", "How much memory the processes of a run may use.", |config| {
         config.run.memory_bytes.map_or_else(|| "three quarters of the machine's".to_owned(), megabytes)
     }),
+    setting("run", "layer", "When what a run writes is checked before it is live.", |config| layer(config.run.layer)),
     setting("run", "hosts", "Hosts that runs may reach with network = \"allow-list\".", |config| {
         list(&config.run.hosts)
     }),
@@ -130,6 +131,15 @@ fn sandbox(sandbox: Sandbox) -> String {
         Sandbox::BestEffort => "best-effort",
         Sandbox::Seatbelt => "seatbelt",
         Sandbox::Off => "off",
+    };
+    format!("{word:?}")
+}
+
+fn layer(layer: LayerUse) -> String {
+    let word = match layer {
+        LayerUse::Auto => "auto",
+        LayerUse::On => "on",
+        LayerUse::Off => "off",
     };
     format!("{word:?}")
 }

@@ -1,0 +1,25 @@
+//! `weir undo`: takes back what the last run on a layer changed.
+
+use clap::{ArgMatches, Command};
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::run::layered;
+
+/// The name of the command.
+pub(crate) const UNDO: &str = "undo";
+
+/// Returns the command.
+pub(crate) fn command() -> Command {
+    Command::new(UNDO).about("Take back what the last run on a layer changed in this project").after_long_help(
+        "Examples:\n  weir run --layer on -- npm install left-pad\n  weir undo\n\n\
+         Files that have changed since the run are left as they are and named. A run has a layer with `weir run --layer on`, \
+         or by the setting `layer` under [run]; docs/sandbox.md explains layers.",
+    )
+}
+
+/// Runs the command.
+pub(crate) fn run(context: &Context, _: &ArgMatches) -> Result<Answer, CommandError> {
+    layered::undo(context)
+}
