@@ -83,10 +83,10 @@ pub(crate) struct FolderWatch {
     changes: Option<OwnedFd>,
 }
 
-/// Watches folders until the first of the two is dropped.
-pub(crate) fn watch_folders(folders: &[PathBuf]) -> io::Result<(impl Send + use<>, FolderWatch)> {
+/// Returns a watch that ends when the first of the two is dropped.
+pub(crate) fn watch_folders() -> io::Result<(impl Send + use<>, FolderWatch)> {
     let (stopped, stop) = io::pipe()?;
-    Ok((stop, FolderWatch { stopped, changes: changes_in(folders) }))
+    Ok((stop, FolderWatch { stopped, changes: None }))
 }
 
 #[cfg(target_os = "linux")]
@@ -104,6 +104,11 @@ fn changes_in(_: &[PathBuf]) -> Option<OwnedFd> {
 }
 
 impl FolderWatch {
+    /// Starts to watch folders. Until then, only time passes.
+    pub(crate) fn begin(&mut self, folders: &[PathBuf]) {
+        self.changes = changes_in(folders);
+    }
+
     /// Waits for a change, at most this long.
     pub(crate) fn wait(&self, most: Duration) -> Awaited {
         let mut waiting = vec![PollFd::new(&self.stopped, PollFlags::IN)];
@@ -117,6 +122,15 @@ impl FolderWatch {
     /// Waits this long, whatever changes.
     pub(crate) fn pause(&self, time: Duration) -> Awaited {
         await_any(&mut [PollFd::new(&self.stopped, PollFlags::IN)], time)
+    }
+}
+
+impl Drop for FolderWatch {
+    fn drop(&mut self) {
+        // The kernel waits for all of its readers before it closes the descriptor, which takes longer than a short run.
+        if let Some(changes) = self.changes.take() {
+            let _ = std::thread::Builder::new().name("close".to_owned()).spawn(move || drop(changes));
+        }
     }
 }
 

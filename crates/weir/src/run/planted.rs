@@ -26,6 +26,8 @@ use crate::os::{self, Awaited};
 
 /// The interval at which the top level of the folders that a run may change is checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// The time of the first check. To stop watching a folder takes the kernel longer than a short run.
+const FIRST_CHECK: Duration = Duration::from_millis(30);
 /// The shortest time between two checks.
 const MIN_PAUSE: Duration = Duration::from_millis(2);
 /// Complete checks are spaced so that they take at most this fraction (1/20) of the time.
@@ -85,12 +87,18 @@ impl Watch {
     /// makes a file again that was moved away is stopped, since nothing honest does that.
     pub(super) fn start_watching(&mut self, stopper: &Stopper) -> PlantedAgain {
         let again = PlantedAgain::default();
-        let Ok((stop, watch)) = os::watch_folders(self.before.roots()) else { return again };
+        let Ok((stop, mut watch)) = os::watch_folders() else { return again };
         let (context, before) = (self.context.clone(), Arc::clone(&self.before));
         let (quarantine, seen) = (self.quarantine.clone(), Arc::clone(&self.seen));
         let (stopper, found_again) = (stopper.clone(), Arc::clone(&again));
         let look = move || {
             let mut next = Instant::now() + CHECK_INTERVAL;
+            // A run that is over by then is checked only once.
+            if watch.pause(FIRST_CHECK) == Awaited::Stop {
+                return;
+            }
+            watch.begin(before.roots());
+            move_away(&quarantine, audit::glance(&before), &seen);
             while watch.wait(CHECK_INTERVAL) == Awaited::Look {
                 let started = Instant::now();
                 let found = match started >= next {
