@@ -8,9 +8,9 @@ mod book;
 mod commands;
 mod crate_tables;
 mod dependency_reasons;
-mod directions;
 mod figures;
 mod file_size;
+mod floors;
 mod forbidden_text;
 mod gate_steps;
 mod links;
@@ -34,7 +34,7 @@ type Check = fn(&Tree) -> Vec<Finding>;
 
 /// Every check, in the order in which they report.
 const CHECKS: &[Check] = &[
-    directions::check,
+    floors::check,
     module_cycles::check,
     module_docs::check,
     file_size::check,

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::directions::{ARCHITECTURE, HEADING};
+use super::floors::ARCHITECTURE;
 use super::{Finding, Tree, markdown};
 
+const CRATES: &str = "The crates";
 const CONTRIBUTING: &str = "CONTRIBUTING.md";
 const FOLDERS: &str = "Where things are";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.texts().filter_map(|(path, _)| path.strip_suffix("/Cargo.toml")?.strip_prefix("crates/"));
     let crates: BTreeSet<&str> = manifests.filter(|name| !name.contains('/')).collect();
-    let mut findings = compare(tree, ARCHITECTURE, HEADING, &crates, |_| false);
+    let mut findings = compare(tree, ARCHITECTURE, CRATES, &crates, |_| false);
     let folders: BTreeSet<&str> = tree.texts().filter_map(|(path, _)| Some(path.split_once('/')?.0)).collect();
     let (hidden, shown): (BTreeSet<&str>, BTreeSet<&str>) = folders.iter().partition(|name| name.starts_with('.'));
     findings.extend(compare(tree, CONTRIBUTING, FOLDERS, &shown, |name| hidden.contains(name)));

@@ -1,4 +1,4 @@
-//! Checks that the top-level modules of the program form no cycle, so that each can be read after those that it uses.
+//! Checks that the top-level modules of a crate form no cycle, so that each can be read after those that it uses.
 //!
 //! Invariant: a module uses another if its code has a path from `crate::` to it. Tests may use anything.
 
