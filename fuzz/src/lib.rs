@@ -3,17 +3,8 @@
 //! A target panics if an invariant is violated; the sanitizer finds crashes in C.
 
 mod digests;
-#[allow(dead_code, reason = "a part of the program, of which a target needs little")]
-#[path = "../../crates/weir/src/foreign.rs"]
-mod foreign;
-#[allow(dead_code, reason = "a part of the program, of which a target needs little")]
-#[path = "../../crates/weir/src/git.rs"]
-mod git;
 mod hooks;
 mod network;
-#[allow(dead_code, reason = "a part of the program, of which a target needs little")]
-#[path = "../../crates/weir/src/os/unix.rs"]
-mod os;
 mod outlines;
 mod pages;
 mod policy;

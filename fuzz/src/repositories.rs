@@ -7,7 +7,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use weir_core::RepositoryIdentity;
 
-use crate::git;
+use weir_host::git;
 
 /// The files that an input can write, below the project's folder.
 const NAMES: &[&str] = &[

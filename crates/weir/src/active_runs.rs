@@ -3,11 +3,10 @@
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
+use weir_host::mutex::lock;
+use weir_host::os;
 use weir_policy::masks::Tree;
 use weir_runner::{Ready, Stopper, Supervisor};
-
-use crate::mutex::lock;
-use crate::os;
 
 /// The runs in progress, and a helper waiting for the next one.
 #[derive(Default)]

@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 use weir_core::{Origin, Scope, SessionKey};
+use weir_host::config::Config;
+use weir_host::env::{Env, Paths};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::{Face, Reader};
+use weir_host::git::Head;
+use weir_host::project::Project;
 
 use crate::active_runs::ActiveRuns;
-use crate::config::Config;
-use crate::env::{Env, Paths};
-use crate::error::{CommandError, ErrorKind};
-use crate::face::{Face, Reader};
-use crate::git::Head;
-use crate::project::Project;
 pub(crate) use knowledge::{Knowledge, LockedStores, strays};
 pub(crate) use machine::Machine;
 pub(crate) use session::{ConsentPrompt, LiveOutput, Session};

@@ -11,10 +11,9 @@ use std::time::Duration;
 use weir_core::query::ChunkVector;
 use weir_embed::{Embed, EmbedError};
 use weir_fetch::endpoint::{Endpoint, Remote};
+use weir_host::config::EmbeddingModel;
+use weir_host::error::{CommandError, ErrorKind};
 use weir_store::{ChunkText, LockPolicy, Store};
-
-use crate::config::EmbeddingModel;
-use crate::error::{CommandError, ErrorKind};
 
 /// How many texts a server gets in one request, and how long it may take. A search waits as long for the vector of its
 /// query.

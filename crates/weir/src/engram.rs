@@ -5,9 +5,8 @@
 pub(crate) mod export;
 
 use weir_core::NoteKind;
-
-use crate::answer::one_line;
-use crate::error::CommandError;
+use weir_host::answer::one_line;
+use weir_host::error::CommandError;
 
 /// The client of sessions that engram recorded.
 pub(crate) const CLIENT: &str = "engram";

@@ -20,7 +20,6 @@ mod policy;
 mod proxy;
 mod runs;
 mod settings;
-mod signal;
 mod stores;
 mod switch;
 mod sync;

@@ -8,10 +8,10 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use weir_core::{Entry, EntryKind, Level, NewEntry, Origin, Scope};
 use weir_fetch::{FetchError, Fetched, Fetcher, Limits, Page, Request, Settings, Url};
+use weir_host::error::{CommandError, ErrorKind};
 use weir_store::{BlobReader, Found, Kept, NewPage, PageState, Validators};
 
 use crate::context::{Context, LockedStores, cancelled};
-use crate::error::{CommandError, ErrorKind};
 use crate::permission;
 
 /// How many pages are fetched concurrently.

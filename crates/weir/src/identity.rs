@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use weir_core::RepositoryIdentity;
+use weir_host::project::Project;
 
 use crate::context::Context;
-use crate::project::Project;
 use crate::staleness::GitQuery;
 
 /// The maximum output of git that is read, in bytes.

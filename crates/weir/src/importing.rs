@@ -22,14 +22,14 @@ use weir_clients::Client;
 use weir_clients::transcript::{Part, Session, Skipped};
 use weir_core::wording::quoted;
 use weir_core::{Level, Scope, SessionKey, Timestamp};
+use weir_host::answer::Answer;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::switch::Switch;
 use weir_store::{Conversation, Fresh, ImportPosition, Known, Past};
 
-use crate::answer::Answer;
 use crate::context::{Context, cancelled};
 use crate::engram::export;
-use crate::error::{CommandError, ErrorKind};
 use crate::replay::places::{self, Places, TranscriptLocation};
-use crate::switch::Switch;
 use ahead::TranscriptPiece;
 use copies::MessageOwners;
 pub(crate) use report::ImportData;

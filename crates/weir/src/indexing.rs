@@ -15,13 +15,14 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 use weir_core::{EntryKind, Level, NewEntry, Scope};
+use weir_host::answer::{Answer, one_line};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::Face;
+use weir_host::foreign;
+use weir_policy::gate::Gate;
 use weir_store::{NewFile, Stamp};
 
-use crate::answer::{Answer, one_line};
 use crate::context::{Context, LockedStores};
-use crate::error::{CommandError, ErrorKind};
-use crate::face::Face;
-use crate::foreign;
 use crate::permission;
 use job::IndexJob;
 pub(crate) use job::SETTLE_NANOS;
@@ -30,7 +31,6 @@ pub(crate) use report::IndexData;
 use report::IndexReport;
 use walk::Globs;
 pub(crate) use walk::{FolderListing, FoundFile};
-use weir_policy::gate::Gate;
 
 /// A request to index.
 pub(crate) struct IndexRequest {

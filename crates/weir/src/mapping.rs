@@ -13,13 +13,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use weir_core::Scope;
+use weir_host::answer::{Answer, Budget};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::foreign;
 use weir_outline::map::{Commits, Known, Wish, rank, unpack};
 use weir_store::MapFile;
 
-use crate::answer::{Answer, Budget};
 use crate::context::{Context, LockedStores};
-use crate::error::{CommandError, ErrorKind};
-use crate::foreign;
 use refresh::MapPart;
 pub(crate) use render::MapData;
 pub(crate) use symbols::{FoundSymbol, SymbolQuery, find as find_symbols};

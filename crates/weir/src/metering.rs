@@ -5,9 +5,8 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use weir_clients::Client;
+use weir_host::answer::PrintedOutput;
 use weir_store::{MeterAction, Reading};
-
-use crate::answer::PrintedOutput;
 
 /// What a client is taken to show at most if its own limit is not known, in characters.
 const ASSUMED_CHARS: usize = 30_000;

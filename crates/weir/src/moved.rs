@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use weir_core::wording::quoted;
 use weir_core::{Level, RepositoryIdentity};
+use weir_host::foreign;
+use weir_host::project::{Project, recorded_place};
 use weir_store::KnownProject;
 
 use crate::context::{Context, LockedStores};
-use crate::foreign;
-use crate::project::{Project, recorded_place};
 
 /// Returns the folder that a project's key names: that of its repository, or its own.
 pub(crate) fn home(key: &str) -> Option<&Path> {

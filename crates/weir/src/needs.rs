@@ -9,19 +9,19 @@ use std::time::Duration;
 use weir_core::note::BoundFile;
 use weir_core::{Entry, Level, NewEntry, Origin, Reference, Scope};
 use weir_embed::Embed;
+use weir_host::error::CommandError;
+use weir_host::face::{Face, Reader};
+use weir_host::git::Head;
+use weir_host::when;
 use weir_store::{Kept, KnownProject};
 
 use crate::context::{Context, Knowledge, LockedStores, Session};
-use crate::error::CommandError;
-use crate::face::{Face, Reader};
-use crate::git::Head;
 use crate::mapping::{self, FoundSymbol, SymbolQuery};
 use crate::moved;
 use crate::replay::places::{self, TranscriptLocation};
 use crate::replay::prices::{self, Prices};
 use crate::run::background::{self, RunProgress, RunningCommand};
 use crate::staleness::{self, Doubt};
-use crate::when;
 
 /// What an operation needs in order to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,12 +32,13 @@ use std::pin::Pin;
 
 use clap::ArgMatches;
 use serde_json::{Map, Value};
+use weir_host::answer::Answer;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::os;
 
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
 use crate::needs::{KnowledgeContext, Needs};
-use crate::{os, schema};
+use crate::schema;
 
 /// All operations, in the order of help and tool lists.
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -266,9 +267,9 @@ fn file(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use weir_host::face::Face;
 
     use super::*;
-    use crate::face::Face;
 
     fn tools(needs: Needs) -> Vec<&'static str> {
         OPERATIONS.iter().filter(|operation| operation.needs() == needs).map(|operation| operation.tool).collect()
@@ -322,5 +323,19 @@ mod tests {
         let plan = call("ctx_forget", json!({ "refs": [reference] }));
         let removed = call("ctx_forget", json!({ "refs": [reference], "confirm": plan.data["confirm"] }));
         assert_eq!(removed.data["removed"][0]["entries"], 1, "{}", removed.text);
+    }
+
+    #[test]
+    fn every_face_names_operations_that_it_lists() {
+        let words = [Face::get, Face::search, Face::execute_file];
+        for word in words {
+            let tool = word(Face::Mcp);
+            let is_listed = OPERATIONS.iter().any(|it| it.tool == tool && it.listing == Listing::Core);
+            assert!(is_listed, "{tool}");
+            assert_eq!(word(Face::Http), tool);
+            let command = word(Face::Terminal);
+            let name = command.trim_matches('`').split(' ').nth(1);
+            assert!(OPERATIONS.iter().any(|operation| operation.command == name), "{command}");
+        }
     }
 }

@@ -8,11 +8,10 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use weir_host::mutex::lock;
+use weir_host::os;
 use weir_outline::{Language, Outline, OutlineError, wire};
 use weir_runner::{Confined, Fences, Lost};
-
-use crate::mutex::lock;
-use crate::os;
 
 /// The argument that starts the program as the parser.
 pub(crate) const PARSER: &str = "parse-helper";

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::Timestamp;
 use weir_core::wording::{counted, size};
+use weir_host::when;
 use weir_store::{Outcome, OutcomeSum};
 
 use crate::replay::report::table::{Table, number};
-use crate::when;
 
 /// The outputs that hooks saw, by outcome.
 pub(crate) struct SeenOutputs {

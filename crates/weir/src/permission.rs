@@ -6,14 +6,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::Face;
+use weir_host::foreign::{self, resolved};
+use weir_host::os;
 use weir_policy::gate::{Caller, Gate, OwnFolders, Request, Surroundings};
 use weir_policy::rules::{Own, Places, Platform, Rules, SETTINGS_VARIABLE, Source, Verdict, locations};
 
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
-use crate::face::Face;
-use crate::foreign::{self, resolved};
-use crate::os;
 
 /// What a user is asked to agree to.
 pub(crate) struct Consent<'a> {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use weir_host::answer::one_line;
+use weir_host::error::{CommandError, ErrorKind};
 use weir_store::KnownProject;
 
-use crate::answer::one_line;
-use crate::error::{CommandError, ErrorKind};
 use crate::moved;
 
 /// How many projects are named if one is not found.

@@ -1,9 +1,9 @@
 //! Finds entries by references as people type them: in full, or only the first characters.
 
 use weir_core::{Level, Reference};
+use weir_host::answer::one_line;
+use weir_host::error::{CommandError, ErrorKind};
 
-use crate::answer::one_line;
-use crate::error::{CommandError, ErrorKind};
 use crate::needs::KnowledgeContext;
 
 /// The fewest characters that are looked up. Fewer are probably a slip.
@@ -68,9 +68,9 @@ fn in_progress(context: &KnowledgeContext, beginning: &str) -> Vec<(Reference, S
 #[cfg(test)]
 mod tests {
     use weir_core::{EntryKind, NewEntry, Origin};
+    use weir_host::face::Face;
 
     use super::*;
-    use crate::face::Face;
 
     #[test]
     fn a_beginning_names_an_entry_unless_several_have_it() {

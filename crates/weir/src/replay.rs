@@ -13,14 +13,14 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, value_parser};
+use weir_host::answer::Answer;
+use weir_host::env::Paths;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::scratch::Scratch;
 use weir_store::private;
 
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::env::Paths;
-use crate::error::{CommandError, ErrorKind};
 use crate::hook::faults;
-use crate::scratch::Scratch;
 use judge::Player;
 use places::{Places, TranscriptLocation};
 use prices::Prices;

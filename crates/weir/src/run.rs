@@ -26,17 +26,17 @@ use std::time::Duration;
 
 use weir_core::run::{Ended, RunFacts};
 use weir_core::{Entry, EntryKind, Level, NewEntry, Origin, Reference};
+use weir_host::answer::one_line;
+use weir_host::config::Sandbox;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::{Face, Reader};
+use weir_host::os;
 use weir_policy::gate::{Action, Request};
 use weir_runner::runtimes::Language;
 use weir_runner::{Input, Outcome, Run, RunError, Spec, Stopper, Streams};
 use weir_store::{BlobReader, Found, Patience, TextWriter};
 
-use crate::answer::one_line;
-use crate::config::Sandbox;
 use crate::context::{Context, LiveOutput, cancelled};
-use crate::error::{CommandError, ErrorKind};
-use crate::face::{Face, Reader};
-use crate::os;
 use crate::permission::{self, Consent, Deed};
 pub(crate) use environment::{new_scratch, search_path};
 use execution::{Executed, execute};

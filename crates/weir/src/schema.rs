@@ -67,8 +67,9 @@ fn not_null(types: Vec<Value>) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use weir_host::config::ListedTools;
+
     use super::*;
-    use crate::config::ListedTools;
     use crate::operations::OPERATIONS;
 
     fn check(schema: &Value, path: &str) {

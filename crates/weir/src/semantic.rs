@@ -7,11 +7,11 @@ use std::sync::Arc;
 use weir_core::query::{self, QueryVector};
 use weir_core::{Level, Query, Scope};
 use weir_embed::Embed;
+use weir_host::error::CommandError;
 use weir_store::{Findings, LockPolicy, Store, StoreError};
 
 use crate::context::LockedStores;
 use crate::embedding::embed_chunks;
-use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
 
 /// The longest query, in bytes. The work grows with its words.

@@ -4,11 +4,11 @@ use weir_core::event::line as line_of;
 use weir_core::prose::first_sentence;
 use weir_core::wording::{counted, one_line};
 use weir_core::{Level, Scope, SessionKey};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::when;
 use weir_store::{SessionSummary, Store};
 
 use crate::context::LockedStores;
-use crate::error::{CommandError, ErrorKind};
-use crate::when;
 
 /// How many sessions are listed when a name is not found.
 const MAX_LISTED_SESSIONS: usize = 5;

@@ -14,13 +14,13 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_clients::setup::{Basis, RECIPES, Recipe, SetupScope, Window, find};
 use weir_core::wording::{counted, quoted};
+use weir_host::answer::Answer;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::switch::{OFF_MEANS, Switch};
+use weir_host::user_files;
 
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
 use crate::replay::places as transcripts;
-use crate::switch::{OFF_MEANS, Switch};
-use crate::user_files;
 use places::Places;
 use plan::{SettingRequest, SetupPlan, Step};
 

@@ -7,9 +7,8 @@ use std::ops::Range;
 
 use weir_core::terminal;
 use weir_digest::{Jump, Source};
+use weir_host::error::CommandError;
 use weir_store::{BlobReader, StoreError};
-
-use crate::error::CommandError;
 
 /// How many frames of one MiB are read at each end of a text that has more than twice as many. Reading a whole gibibyte
 /// would take too long.

@@ -13,10 +13,10 @@ use std::path::PathBuf;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use weir_clients::Client;
 use weir_clients::transcript::SeenMessages;
+use weir_host::answer::Answer;
+use weir_host::error::CommandError;
 
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::replay::places::{self, Places};
 use crate::replay::prices::{self, Prices};
 use report::WindowReport;

@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use weir_core::{Level, NewEntry, Scope};
+use weir_host::error::CommandError;
+use weir_host::mutex::lock;
 use weir_store::Kept;
 
 use super::cancelled;
 use super::knowledge::{Knowledge, LockedStores};
-use crate::error::CommandError;
-use crate::mutex::lock;
 
 /// A queue of entries to keep. The engine lets one writer in at a time, and has the others sleep and try again. Here, a
 /// call waits for its turn and then writes every entry that has arrived meanwhile, which takes one wait for the disk.
@@ -98,11 +98,11 @@ fn keep_in(open: &mut LockedStores<'_>, level: Level, entries: Vec<WaitingEntry>
 mod tests {
     use futures_util::future::join_all;
     use weir_core::{EntryKind, Note, NoteKind, Origin, Reference};
+    use weir_host::face::Face;
     use weir_store::Found;
 
     use super::*;
     use crate::context::Session;
-    use crate::face::Face;
 
     const NOTES: usize = 16;
 

@@ -7,17 +7,19 @@ use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 use weir_core::{Level, Limits, NewEntry, ProjectKey, Scope, Timestamp};
 use weir_embed::Embed;
+use weir_host::answer::counted;
+use weir_host::config::EmbeddingModel;
+use weir_host::error::{CommandError, ErrorKind, without_user_notes};
+use weir_host::mutex::lock;
+use weir_host::project::Project;
+use weir_host::scratch;
+use weir_host::sharing;
+use weir_host::when;
 use weir_store::{Freshness, Kept, KnownProject, Owner, Patience, Store};
 
 use super::keep_queue::KeepQueue;
 use super::{Machine, Session, cancelled};
-use crate::answer::counted;
-use crate::config::EmbeddingModel;
 use crate::embedding::LazyModel;
-use crate::error::{CommandError, ErrorKind, without_user_notes};
-use crate::mutex::lock;
-use crate::project::Project;
-use crate::{scratch, sharing, when};
 
 /// The stores of a project and of the user. Cheap to clone; clones share the open stores.
 #[derive(Clone)]

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use weir_host::config::{self, Config};
+use weir_host::env::{Env, Paths};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::project::Project;
+use weir_host::trust;
+
 use crate::active_runs::ActiveRuns;
-use crate::config::{self, Config};
-use crate::env::{Env, Paths};
-use crate::error::{CommandError, ErrorKind};
-use crate::project::Project;
-use crate::trust;
 
 /// The machine that a call acts on, seen from the folder of the call.
 pub(crate) struct Machine {

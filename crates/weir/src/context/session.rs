@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 use weir_core::{Origin, SessionKey};
-
-use crate::consent;
-use crate::error::CommandError;
-use crate::face::{Face, Reader};
+use weir_host::consent;
+use weir_host::error::CommandError;
+use weir_host::face::{Face, Reader};
 
 /// Asks the user for consent: takes a question and what the question is about, and resolves to whether the user agreed.
 /// Without one, the answer is no.

@@ -13,8 +13,7 @@ use serde::de::{
 };
 use serde_json::Value;
 use weir_core::Timestamp;
-
-use crate::when;
+use weir_host::when;
 
 /// The maximum length of a row, in bytes.
 const MAX_ROW_BYTES: usize = 32 << 20;

@@ -14,20 +14,38 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use weir_core::query::terms;
+use weir_host::env::Env;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::Face;
+use weir_host::os;
+use weir_host::signal;
 
-use super::{
-    config_file, functions, http, live, man, mcp, notes, overview, paint, policy, proxy, runs, signal, stores, switch,
-    sync, team, tool_call, ui,
-};
+use super::config_file;
+use super::functions;
+use super::http;
+use super::live;
+use super::man;
+use super::mcp;
+use super::notes;
+use super::overview;
+use super::paint;
+use super::policy;
+use super::proxy;
+use super::runs;
+use super::stores;
+use super::switch;
+use super::sync;
+use super::team;
+use super::tool_call;
+use super::ui;
 use super::{undo, uninstall, upgrade};
 use crate::context::Context;
-use crate::env::Env;
-use crate::error::{CommandError, ErrorKind};
-use crate::face::Face;
 use crate::operations::{Arguments, OPERATIONS};
 use crate::replay;
 use crate::run::unfinished::{self, AuditDepth};
-use crate::{os, setup, statusline, window};
+use crate::setup;
+use crate::statusline;
+use crate::window;
 use printing::{Printing, written};
 
 /// The command that exits with the code of what it runs.

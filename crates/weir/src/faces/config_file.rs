@@ -4,16 +4,16 @@
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 use toml_edit::{DocumentMut, Item, Table};
+use weir_host::answer::Answer;
+use weir_host::config;
+use weir_host::env::{Env, Paths};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::foreign;
+use weir_host::user_files;
 use weir_store::private;
 
 use super::editor;
 use super::settings::{SETTINGS, Setting, set_lines};
-use crate::answer::Answer;
-use crate::config;
-use crate::env::{Env, Paths};
-use crate::error::{CommandError, ErrorKind};
-use crate::foreign;
-use crate::user_files;
 
 /// The name of the command.
 pub(crate) const CONFIG: &str = "config";

@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::env::Env;
-use crate::error::{CommandError, ErrorKind};
+use weir_host::env::Env;
+use weir_host::error::{CommandError, ErrorKind};
 
 /// The variables that name an editor, in the order in which they count.
 const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];

@@ -6,11 +6,11 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use weir_host::error::CommandError;
 use weir_store::Store;
 
 use crate::context::{Context, LockedStores};
 use crate::embedding::embed_some;
-use crate::error::CommandError;
 
 /// How many chunks are embedded at once.
 const EMBED_BATCH: usize = 256;

@@ -9,12 +9,12 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value, json};
+use weir_host::answer::Answer;
+use weir_host::config::ListedTools;
+use weir_host::error::CommandError;
 
 use super::tool_call;
-use crate::answer::Answer;
-use crate::config::ListedTools;
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::needs::Needs;
 use crate::operations::{OPERATIONS, Operation};
 

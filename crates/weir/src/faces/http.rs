@@ -34,12 +34,12 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use weir_core::SessionKey;
+use weir_host::answer::one_line;
+use weir_host::error::CommandError;
+use weir_host::signal;
 
 use super::embedder::{EmbedderHandle, IndexUpkeep};
-use super::signal;
-use crate::answer::one_line;
 use crate::context::{Context, LockedStores};
-use crate::error::CommandError;
 use calls::Calls;
 use compat::Compat;
 use guard::{AllowedHosts, guarded};

@@ -5,9 +5,9 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex};
 
 use weir_core::unseen::{is_obeyed, push_name};
+use weir_host::mutex::lock;
 
 use crate::context::LiveOutput;
-use crate::mutex::lock;
 
 /// The longest colour sequence that passes, in bytes.
 const MAX_SEQUENCE_BYTES: usize = 40;

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_mangen::Man;
-
-use crate::error::{CommandError, ErrorKind};
+use weir_host::error::{CommandError, ErrorKind};
 
 /// The name of the command.
 pub(crate) const MAN: &str = "man";

@@ -15,19 +15,21 @@ use rmcp::model::{
 use rmcp::service::{ElicitationMode, Peer, RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
-use transport::LineTransport;
 use weir_core::{SessionKey, Timestamp};
+use weir_host::answer::{Answer, one_line};
+use weir_host::config::ListedTools;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::random;
+use weir_host::signal;
+use weir_host::switch::Off;
+use weir_host::when;
 use weir_store::{Reading, SessionFilter};
 
 use super::embedder::{EmbedderHandle, IndexUpkeep};
-use super::{signal, tool_call};
-use crate::answer::{Answer, one_line};
-use crate::config::ListedTools;
+use super::tool_call;
 use crate::context::{ConsentPrompt, Context, cancelled};
-use crate::error::{CommandError, ErrorKind};
 use crate::run::unfinished;
-use crate::switch::Off;
-use crate::{random, when};
+use transport::LineTransport;
 
 /// The instructions that the model gets once, at the beginning of a session.
 const INSTRUCTIONS: &str = "Weir runs code in a sandbox and stores this project's decisions and findings. Use ctx_execute \

@@ -6,15 +6,17 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_core::{Entry, Level, Origin, Reference, Timestamp};
+use weir_host::answer::{Answer, counted, headline, one_line};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::when;
 use weir_store::{NoteUse, Store};
 
-use crate::answer::{Answer, counted, headline, one_line};
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
 use crate::needs::KnowledgeContext;
 use crate::operations::forget;
+use crate::references;
 use crate::staleness::{self, Doubt};
-use crate::{references, team, when};
+use crate::team;
 
 /// The maximum number of notes per store, newest first. A review reads every one.
 const MAX_NOTES: usize = 5_000;
@@ -124,7 +126,7 @@ async fn remove(context: &Context, references: Vec<Reference>, is_agreed: bool) 
         let error = CommandError::new(ErrorKind::Denied, "nothing was removed: you did not confirm it");
         return Err(error.hint("--yes removes notes without asking"));
     }
-    let (scope, removed) = (context.scope(), crate::answer::references(&references));
+    let (scope, removed) = (context.scope(), weir_host::answer::references(&references));
     let text = context.with_stores(move |open| forget::remove_entries(open, &scope, references)).await?;
     Ok(Answer::new(text, json!({ "removed": removed })))
 }

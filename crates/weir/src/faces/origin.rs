@@ -8,8 +8,8 @@
 use std::path::{Path, PathBuf};
 
 use weir_core::wording::quoted;
-
-use crate::{foreign, os};
+use weir_host::foreign;
+use weir_host::os;
 
 /// The file that a package leaves next to the program.
 const MARKER: &str = "weir.origin";

@@ -6,17 +6,18 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use weir_core::Timestamp;
 use weir_core::time::DAY;
+use weir_host::answer::{Answer, counted, one_line, size};
+use weir_host::env::Env;
+use weir_host::error::CommandError;
+use weir_host::face::Face;
+use weir_host::switch::{OFF_MEANS, Off, Switch};
+use weir_host::when;
 use weir_store::{SessionSummary, StoreOverview};
 
-use crate::answer::{Answer, counted, one_line, size};
 use crate::context::Context;
-use crate::env::Env;
-use crate::error::CommandError;
-use crate::face::Face;
 use crate::operations::stats::account::Account;
+use crate::sessions;
 use crate::setup::health::{self, ClientsOverview};
-use crate::switch::{OFF_MEANS, Off, Switch};
-use crate::{sessions, when};
 
 /// Returns how things stand in the folder of the call.
 pub(crate) fn answer(env: &Env) -> Answer {

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use crate::env::Env;
+use weir_host::env::Env;
 
 /// The pager, if the user names none: it shows colours, leaves the text on the screen, and ends at once if all of it
 /// fits.

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anstyle::{AnsiColor, Style};
 use weir_core::Reference;
 use weir_core::unseen::{is_obeyed, named};
+use weir_host::face::Reader;
 
 use crate::context::ConsentPrompt;
-use crate::face::Reader;
 
 /// Whether a line of progress is on the terminal.
 static HAS_PROGRESS: AtomicBool = AtomicBool::new(false);

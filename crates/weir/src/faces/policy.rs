@@ -3,11 +3,11 @@
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 use weir_core::wording::quoted;
+use weir_host::answer::Answer;
+use weir_host::error::CommandError;
 use weir_policy::rules::Verdict;
 
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::permission;
 use crate::run;
 
@@ -59,6 +59,6 @@ pub(crate) fn check(context: &Context, arguments: &ArgMatches) -> Result<Answer,
         })
         .collect();
     let data = json!({ "verdict": judgement.verdict.as_str(), "reasons": reasons });
-    let exit_code = (judgement.verdict > Verdict::Allow).then_some(crate::error::ErrorKind::Denied.exit_code());
+    let exit_code = (judgement.verdict > Verdict::Allow).then_some(weir_host::error::ErrorKind::Denied.exit_code());
     Ok(Answer { exit_code, ..Answer::new(judgement.to_string().trim_end().to_owned(), data) })
 }

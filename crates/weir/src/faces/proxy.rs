@@ -18,6 +18,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use weir_host::answer::Answer;
+use weir_host::error::{CommandError, ErrorKind};
 
 use self::forward::Proxy;
 use self::results::Holder;
@@ -26,9 +28,7 @@ use self::upstream::Upstream;
 use super::http::guard::{AllowedHosts, for_programs, guarded};
 use super::http::listen::{Listening, ServerLimits};
 use super::paint;
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
 
 /// The command.
 pub(crate) const PROXY: &str = "proxy";

@@ -3,13 +3,14 @@
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_core::wording::one_line;
+use weir_host::answer::{Answer, counted};
+use weir_host::error::CommandError;
+use weir_host::when;
 
-use crate::answer::{Answer, counted};
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
+use crate::references;
 use crate::run::background::{self, RunningCommand};
-use crate::{references, when};
 
 /// The name of the command.
 pub(crate) const RUNS: &str = "runs";

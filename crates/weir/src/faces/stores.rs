@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use weir_core::Level;
+use weir_host::answer::Answer;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::random;
+use weir_host::scratch::{REPLACED, cannot_use};
 use weir_store::{Owner, Store, StoreError, private};
 
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
-use crate::random;
-use crate::scratch::{REPLACED, cannot_use};
 
 /// Returns the commands.
 pub(crate) fn commands() -> [Command; 4] {
@@ -125,7 +125,7 @@ fn set_aside_old(old: Option<PathBuf>, which: &StoreTarget) -> Result<Option<Pat
 
 /// Reports which processes still use a store that was replaced.
 fn still_open(folder: &Path) -> Option<String> {
-    let who = crate::holders::having_open(&folder.join("log.db"))?;
+    let who = weir_host::holders::having_open(&folder.join("log.db"))?;
     Some(format!("{who} still has the old store open; restart it"))
 }
 

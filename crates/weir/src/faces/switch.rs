@@ -6,13 +6,13 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 use weir_clients::setup::RECIPES;
+use weir_host::answer::Answer;
+use weir_host::env::{Env, Paths};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::project::Project;
+use weir_host::switch::{OFF_MEANS, Off, Switch, SwitchFile};
 
 use super::overview::short;
-use crate::answer::Answer;
-use crate::env::{Env, Paths};
-use crate::error::{CommandError, ErrorKind};
-use crate::project::Project;
-use crate::switch::{OFF_MEANS, Off, Switch, SwitchFile};
 
 /// The names of the commands.
 pub(crate) const OFF: &str = "off";

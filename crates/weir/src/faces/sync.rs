@@ -10,14 +10,14 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 use weir_core::Reference;
 use weir_core::wording::{counted, one_line};
+use weir_host::answer::{Answer, references};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::when;
 use weir_records::{HostId, MAX_NAME_BYTES, is_name};
 use weir_store::{TeamConnection, TeamDb};
 
-use crate::answer::{Answer, references};
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
 use crate::team::{self, ConnectedServer, Exchange, ReleasedToken, Report, Vault};
-use crate::when;
 
 /// The name of the command.
 pub(crate) const SYNC: &str = "sync";

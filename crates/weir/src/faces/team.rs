@@ -243,10 +243,9 @@ fn valid_for() -> Arg {
 #[cfg(not(feature = "team"))]
 mod absent {
     use clap::ArgMatches;
-
-    use crate::answer::Answer;
-    use crate::env::Env;
-    use crate::error::{CommandError, ErrorKind};
+    use weir_host::answer::Answer;
+    use weir_host::env::Env;
+    use weir_host::error::{CommandError, ErrorKind};
 
     /// Says that there is no server.
     pub(crate) fn serve(_: &Env, _: &ArgMatches) -> Result<(), CommandError> {

@@ -10,17 +10,17 @@ use futures_util::FutureExt as _;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 use weir_core::SessionKey;
+use weir_host::answer::{Answer, PrintedOutput, one_line};
+use weir_host::config::ListedTools;
+use weir_host::error::CommandError;
+use weir_host::switch::{Off, Switch};
 use weir_store::Reading;
 
 use super::coerce::{coerce, may_narrow};
-use crate::answer::{Answer, PrintedOutput, one_line};
-use crate::config::ListedTools;
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::hook::faults;
 use crate::metering;
 use crate::operations::{Arguments, Effect, Listing, OPERATIONS, Operation};
-use crate::switch::{Off, Switch};
 
 /// Tells Claude Code to include a tool in every request. A tool that must be looked up first is not used to follow a
 /// reference.

@@ -42,6 +42,8 @@ use axum::http::uri::PathAndQuery;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::project::Project;
 use weir_pages::message::Message;
 use weir_pages::{Page, Shell, Text};
 
@@ -50,8 +52,6 @@ use super::http::listen::{Listening, ServerLimits};
 use super::http::request_limits::whole_body;
 use super::paint;
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
-use crate::project::Project;
 use checks::Checks;
 use clock::Clock;
 use entrance::Entrance;

@@ -1,10 +1,10 @@
 //! `weir undo`: takes back what the last run on a layer changed.
 
 use clap::{ArgMatches, Command};
+use weir_host::answer::Answer;
+use weir_host::error::CommandError;
 
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::run::layered;
 
 /// The name of the command.

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use walkdir::WalkDir;
+use weir_host::answer::{Answer, counted, size};
+use weir_host::env::{Paths, WEIR_DATA};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::switch;
 
 use super::origin::Installed;
-use crate::answer::{Answer, counted, size};
 use crate::context::Context;
-use crate::env::{Paths, WEIR_DATA};
-use crate::error::{CommandError, ErrorKind};
 use crate::setup::removal::Removal;
-use crate::switch;
 
 /// The name of the command.
 pub(crate) const UNINSTALL: &str = "uninstall";

@@ -3,11 +3,11 @@
 
 use clap::Command;
 use serde_json::json;
+use weir_host::answer::Answer;
+use weir_host::error::CommandError;
 
 use super::origin::Installed;
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::setup::health;
 
 /// The name of the command.

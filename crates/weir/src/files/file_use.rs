@@ -5,13 +5,13 @@ use std::path::Path;
 use serde_json::json;
 use weir_core::event::{LONGEST_TEXT, line};
 use weir_core::{Event, EventKind, Priority, Scope};
+use weir_host::error::CommandError;
 use weir_outline::Level;
 use weir_store::SessionFile;
 
 use super::delivery::{self, Delivery};
 use super::{Content, FileLocation, outlined};
 use crate::context::LockedStores;
-use crate::error::CommandError;
 
 /// What a session did with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,8 +10,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
-
-use crate::os;
+use weir_host::os;
 
 /// An open folder.
 pub(crate) struct Folder(OwnedFd);

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::os;
+use weir_host::os;
 
 /// A folder.
 pub(crate) struct Folder(PathBuf);

@@ -1,6 +1,6 @@
 //! A range of lines of a file, as many of them as fit in a budget.
 
-use crate::error::CommandError;
+use weir_host::error::CommandError;
 
 /// A range of lines, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

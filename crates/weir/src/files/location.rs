@@ -8,12 +8,12 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use weir_core::wording::name;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::Face;
+use weir_host::os;
 use weir_policy::gate::{self, Action, Request, Target};
 
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
-use crate::face::Face;
-use crate::os;
 use crate::permission::{self, Consent, Deed};
 
 /// What is to be done with a file.

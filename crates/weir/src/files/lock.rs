@@ -6,10 +6,10 @@
 use std::fs::File;
 use std::path::Path;
 
+use weir_host::error::{CommandError, ErrorKind};
 use weir_store::private;
 
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
 
 /// A lock that is held until it is dropped or its process ends.
 pub(crate) struct Lock(#[expect(dead_code, reason = "open as long as the lock is held")] File);

@@ -10,8 +10,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
 
+use weir_host::os;
+
 use super::{Content, Folder};
-use crate::os;
 
 /// After this many exchanges, another process is writing all the time.
 const MAX_TRIES: usize = 8;

@@ -8,10 +8,10 @@ use std::io::{self, Read as _};
 
 use weir_core::terminal;
 use weir_core::wording::size;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::os;
 
 use super::{FileLocation, Folder};
-use crate::error::{CommandError, ErrorKind};
-use crate::os;
 
 /// The largest file that is read, in bytes. A larger one is data, which code can examine better than a model.
 const MAX_FILE_BYTES: u64 = 8 << 20;

@@ -7,11 +7,11 @@ use std::path::Path;
 use weir_clients::transcript::{self, Step};
 use weir_clients::{Client, Compaction, Point, capture};
 use weir_core::{EntryKind, Event, EventKind, Level, NewEntry, Origin};
+use weir_host::error::CommandError;
+use weir_host::foreign;
 use weir_store::{Moment, SUMMARY};
 
 use super::{Call, guides, put_off};
-use crate::error::CommandError;
-use crate::foreign;
 
 /// How much of the end of a transcript is read, in bytes.
 const TRANSCRIPT_END: u64 = 2 << 20;

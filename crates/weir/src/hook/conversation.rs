@@ -2,12 +2,12 @@
 
 use weir_clients::{Client, Hook, Point, Retention, Start};
 use weir_core::SessionKey;
+use weir_host::env::{Env, Paths};
+use weir_host::error::CommandError;
 use weir_store::ShownLines;
 
 use super::location::SessionLocation;
 use super::unreadable;
-use crate::env::{Env, Paths};
-use crate::error::CommandError;
 
 /// Returns the name of the conversation that a hook comes from: a session, or one of its subagents.
 pub(super) fn name(client: &Client, hook: &Hook) -> String {

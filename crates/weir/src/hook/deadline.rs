@@ -1,8 +1,9 @@
 //! The deadline of a hook: well below the ten seconds for which clients wait, as configured by `weir setup`.
 
+use weir_host::env::{self, Paths};
+use weir_host::when;
+
 use super::faults;
-use crate::env::{self, Paths};
-use crate::when;
 
 /// The default number of seconds after which the hook ends without an answer.
 const DEFAULT_SECONDS: u32 = 3;

@@ -8,12 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use weir_host::env::{Env, Paths};
+use weir_host::mutex::lock;
+use weir_host::trust;
+use weir_host::when;
 use weir_store::private;
-
-use crate::env::{Env, Paths};
-use crate::mutex::lock;
-use crate::trust;
-use crate::when;
 
 /// The size at which the older half of the log is dropped, in bytes.
 const MAX_LOG_BYTES: u64 = 64 << 10;

@@ -11,12 +11,12 @@ use std::path::Path;
 use weir_clients::transcript::{self, Step, TimedStep};
 use weir_clients::{AcceptedReplies, Hook, Point, capture};
 use weir_core::{EventKind, Scope, SessionKey, Timestamp};
+use weir_host::error::CommandError;
+use weir_host::foreign;
 use weir_store::Moment;
 
 use super::Call;
 use super::guides::{self, MAX_EVENTS};
-use crate::error::CommandError;
-use crate::foreign;
 
 /// How much of a transcript's beginning is looked at.
 const MAX_BEGINNING_BYTES: u64 = 1 << 20;

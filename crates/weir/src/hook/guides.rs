@@ -5,13 +5,13 @@ use weir_clients::{Compaction, Point, Reply, Start};
 use weir_core::guide::{self, Fact, Wanted};
 use weir_core::wording::{counted, one_line};
 use weir_core::{Entry, NoteKind, Origin, Scope, SessionKey, Timestamp};
+use weir_host::config;
+use weir_host::error::CommandError;
+use weir_host::face::Face;
+use weir_host::git::{self, Repository};
 use weir_store::{Guide, HistoryFilter, Moment};
 
 use super::{Call, MAX_TITLE_CHARS, compaction, forks, put_off};
-use crate::config;
-use crate::error::CommandError;
-use crate::face::Face;
-use crate::git::{self, Repository};
 
 /// How many of a session's newest events a guide is made from.
 pub(super) const MAX_EVENTS: usize = 3_000;

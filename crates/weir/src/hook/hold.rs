@@ -22,6 +22,9 @@ use weir_clients::{Done, Purpose, Text, Tool, ToolCall};
 use weir_core::unseen::named;
 use weir_core::wording::{one_line, size};
 use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, Scope, Timestamp};
+use weir_host::error::{CommandError, store_message};
+use weir_host::foreign;
+use weir_host::os;
 use weir_store::{BlobReader, KeepError, LONGEST_TEXT, Outcome, Store, TextWriter};
 
 pub(super) use self::show::{OutputContext, shown};
@@ -29,10 +32,7 @@ use super::client_view::ClientView;
 use super::payload::{Payload, copy};
 use super::rewrite::RewriteStatus;
 use super::{Call, FileState, MAX_TITLE_CHARS, OPT_OUT_MARK, faults, unreadable};
-use crate::config::HoldConfig;
-use crate::error::{CommandError, store_message};
 use crate::text::ends;
-use crate::{foreign, os};
 
 /// Up to this many tokens, the output of a killed command is shown in full.
 pub(super) const MAX_WHOLE_TOKENS: usize = 2_000;
@@ -164,35 +164,6 @@ fn settled(call: &Call<'_>, used: &ToolCall, done: &Done, rewritten: RewriteStat
         return Some(Outcome::Held);
     }
     (saved.is_none() && text.bytes() < repeats::MIN_BYTES as u64).then_some(Outcome::Small)
-}
-
-impl HoldConfig {
-    /// Returns the size up to which an output is left alone, in tokens.
-    pub(super) fn limit(&self, purpose: Purpose) -> usize {
-        match purpose {
-            Purpose::AskedFor => self.asked_tokens,
-            Purpose::ByProduct => self.by_product_tokens,
-            Purpose::Flood => self.flood_tokens,
-            Purpose::Unclear | Purpose::Settled => self.unclear_tokens,
-        }
-    }
-
-    /// Whether the user wants the output of a call left alone.
-    fn leaves_alone(&self, used: &ToolCall, folder: &Path) -> bool {
-        let command = match &used.tool {
-            Tool::Shell { command } => command.trim(),
-            tool => tool.path().unwrap_or_default(),
-        };
-        let fits = |pattern: &str, text: &str| match pattern.strip_suffix('*') {
-            Some(beginning) => text.starts_with(beginning),
-            None => text == pattern,
-        };
-        let is_meant = |rule: &String| match rule.strip_suffix(')').and_then(|rule| rule.split_once('(')) {
-            Some((tool, pattern)) => fits(tool, &used.name) && fits(pattern, command),
-            None => fits(rule, &used.name),
-        };
-        self.off.iter().any(is_meant) || self.off_folders.iter().any(|off| folder.starts_with(off))
-    }
 }
 
 /// Returns the output of a command up to when it was killed: in full if it is small.

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 
 use weir_clients::{Client, Hook};
 use weir_core::{Limits, Scope, SessionKey};
+use weir_host::env::{self, Env, Paths};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::foreign;
+use weir_host::project::Project;
+use weir_host::switch::Switch;
+use weir_host::when;
 use weir_store::{Owner, Patience, Spool, Store, StoreError};
-
-use crate::env::{self, Env, Paths};
-use crate::error::{CommandError, ErrorKind};
-use crate::foreign;
-use crate::project::Project;
-use crate::switch::Switch;
-use crate::when;
 
 /// The location of a session: its project, its scope and the folder of the project's store.
 pub(crate) struct SessionLocation {

@@ -1,12 +1,12 @@
 //! Measures the effect of a hook on the conversation: the tokens that the model gets, against those it would have got.
 
 use weir_clients::{Done, PROXY, Point, Reply};
+use weir_host::answer::PrintedOutput;
+use weir_host::error::store_message;
 use weir_store::{MeterAction, Reading};
 
 use super::client_view::ClientView;
 use super::{Call, FileState, faults};
-use crate::answer::PrintedOutput;
-use crate::error::store_message;
 use crate::metering;
 
 /// Records the effect of a reply. Failing to record it is not an error.

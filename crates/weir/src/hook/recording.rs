@@ -2,11 +2,11 @@
 
 use weir_clients::Point;
 use weir_core::Event;
+use weir_host::error::CommandError;
 use weir_store::{HookRun, StoreError};
 
 use super::conversation::loses_texts;
 use super::{Call, faults, hold};
-use crate::error::CommandError;
 
 /// Defers a write that may succeed later, by marking it in the data for the spool. Other failures are returned.
 pub(super) fn put_off<T>(result: Result<T, StoreError>, mark: impl FnOnce()) -> Result<Option<T>, CommandError> {

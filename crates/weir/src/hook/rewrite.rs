@@ -20,11 +20,11 @@ use std::time::Duration;
 use serde_json::json;
 use weir_clients::{Done, Hook, Point, Tool, ToolCall};
 use weir_core::wording::one_line;
+use weir_host::env::Paths;
+use weir_host::os;
 use weir_store::private;
 
 use super::{Call, MAX_TITLE_CHARS, OPT_OUT_MARK, faults, trial};
-use crate::env::Paths;
-use crate::os;
 
 /// Words in a command that act on its shell or its streams, with which the script would interfere.
 const OWN_WAYS: [&str; 9] = ["exec", "trap", "coproc", "disown", "nohup", "setsid", "fg", "wait", "jobs"];

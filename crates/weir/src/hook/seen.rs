@@ -7,16 +7,16 @@ use std::cell::OnceCell;
 
 use weir_clients::{AcceptedReplies, Done, Hook, PROXY, Point, Reply, ToolCall};
 use weir_core::{Reference, SessionKey};
+use weir_host::config;
+use weir_host::error::CommandError;
+use weir_host::face::Face;
+use weir_host::switch::Switch;
 use weir_store::{Patience, SpoolRecord};
 
 use super::location::SessionLocation;
 use super::payload::Payload;
 use super::rewrite::RewriteStatus;
 use super::{Call, HoldDecision, HookContext, STORE_WAIT, faults, hold, meter, trial};
-use crate::config;
-use crate::error::CommandError;
-use crate::face::Face;
-use crate::switch::Switch;
 
 /// A tool's result in a request.
 pub(crate) struct RequestedResult {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use weir_clients::transcript::{Part, Skipped};
+use weir_host::error::CommandError;
 
-use crate::error::CommandError;
 use crate::replay::places::TranscriptLocation;
 
 /// How many parts of transcripts may wait to be processed.

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use weir_host::error::CommandError;
+use weir_host::foreign;
+use weir_host::project::Project;
+
 use super::{ImportJob, ImportScope};
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::foreign;
-use crate::project::Project;
 
 impl ImportJob<'_> {
     /// Returns the context of the project that a session belongs to, if its sessions are to be imported.

@@ -12,14 +12,14 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use weir_core::{Level, Timestamp};
+use weir_host::answer::one_line;
+use weir_host::error::CommandError;
 use weir_store::{ForeignRow, FreshRows, RowMemory, Store};
 
 use super::export_report::{LeftBecause, USER};
 use super::{ImportJob, ImportScope};
-use crate::answer::one_line;
 use crate::context::{Context, cancelled};
 use crate::engram::export::{self, ExportRow, Section, SessionRow};
-use crate::error::CommandError;
 use crate::projects;
 use crate::replay::places::TranscriptLocation;
 use rows::ConvertedRow;

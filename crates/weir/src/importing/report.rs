@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir_clients::transcript::{Session, Skipped};
 use weir_core::wording::counted;
 use weir_core::{Event, EventKind, Timestamp};
+use weir_host::answer::Answer;
+use weir_host::when;
 use weir_store::{ForeignRow, Past};
 
 use super::ImportScope;
 use super::export_report::{ExportReport, ImportedPlace, LeftRows};
-use crate::answer::Answer;
 use crate::engram;
 use crate::replay::places::TranscriptLocation;
-use crate::when;
 
 /// The maximum number of skipped lines that are named.
 const MAX_NAMED_LINES: usize = 10;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use weir_clients::transcript::{Place, Session, Step};
 use weir_clients::{AcceptedReplies, Client, Hook, Point, Subagent, Wire, capture};
 use weir_core::{Event, EventKind, Timestamp};
+use weir_host::foreign;
 use weir_store::Past;
 
-use crate::foreign;
 use crate::hook::compaction::summary_of;
 use crate::hook::hold::HELD_AS;
 use crate::replay::places::TranscriptLocation;

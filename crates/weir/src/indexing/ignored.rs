@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
-
-use crate::{foreign, git};
+use weir_host::foreign;
+use weir_host::git;
 
 /// The largest ignore file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 512 << 10;

@@ -7,17 +7,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use weir_core::{EntryKind, Level, NewEntry, Origin, Scope, Timestamp};
+use weir_host::answer::size;
+use weir_host::error::CommandError;
+use weir_host::foreign;
 use weir_store::{KnownFile, NewFile, Stamp, Store};
 
 use super::label::ROOT;
 use super::read::{self, Content, ReadError};
 use super::report::{IndexReport, SkipReason};
 use super::walk::{FolderListing, FoundFile, Globs};
-use crate::answer::size;
 use crate::context::{Context, cancelled};
 use crate::embedding::embed_some;
-use crate::error::CommandError;
-use crate::foreign;
 
 /// The size of a batch, in bytes of text and in files.
 const BATCH_BYTES: usize = 4 << 20;

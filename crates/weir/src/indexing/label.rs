@@ -5,11 +5,11 @@
 use std::path::Path;
 
 use weir_core::Scope;
+use weir_host::error::CommandError;
+use weir_host::foreign;
 use weir_store::Store;
 
 use super::below;
-use crate::error::CommandError;
-use crate::foreign;
 
 /// The label of the whole project. The paths below it begin with it and are valid from the project's root.
 pub(super) const ROOT: &str = ".";

@@ -8,10 +8,10 @@ use std::io::Read as _;
 use std::path::Path;
 
 use weir_core::terminal;
+use weir_host::os;
 
 use super::report::SkipReason;
 use super::walk::modified;
-use crate::os;
 
 /// Files of at least this many bytes are not indexed.
 pub(super) const TOO_LARGE_BYTES: u64 = (8 << 20) + 1;

@@ -8,11 +8,10 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::Reference;
+use weir_host::answer::{Answer, counted, one_line, size};
+use weir_host::face::Face;
 use weir_policy::gate::Refusal;
 use weir_store::Kept;
-
-use crate::answer::{Answer, counted, one_line, size};
-use crate::face::Face;
 
 /// Why a file was skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use ignore::overrides::{Override, OverrideBuilder};
 use tokio_util::sync::CancellationToken;
 use walkdir::{DirEntry, WalkDir};
+use weir_host::error::CommandError;
+use weir_host::foreign;
+use weir_policy::gate::Gate;
 
 use super::below;
 use super::ignored::Ignored;
 use super::read::TOO_LARGE_BYTES;
 use super::report::{IndexReport, SkipReason};
 use crate::context::cancelled;
-use crate::error::CommandError;
-use crate::foreign;
-use weir_policy::gate::Gate;
 
 /// A file that may be read.
 #[derive(Debug)]

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use weir_core::Scope;
+use weir_host::error::CommandError;
+use weir_host::git;
 use weir_outline::map::Commits;
 use weir_store::Store;
 
 use super::key;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::git;
 use crate::staleness::GitQuery;
 
 /// The number of commits that are read.

@@ -11,14 +11,14 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use weir_core::{Scope, Timestamp};
+use weir_host::answer::size;
+use weir_host::error::CommandError;
 use weir_outline::map::{Facts, pack, symbols_to_text};
 use weir_outline::{LANGUAGES, Language, OutlineError, language_of};
 use weir_store::{MapChange, MapFile, Store};
 
 use super::key;
-use crate::answer::size;
 use crate::context::{Context, cancelled};
-use crate::error::CommandError;
 use crate::indexing::{FoundFile, SETTLE_NANOS, below, list_all, read_content};
 use crate::outlining::outline;
 use crate::permission;

@@ -5,15 +5,15 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::{Reference, Scope};
+use weir_host::answer::{Answer, counted, fence, one_line};
+use weir_host::error::CommandError;
+use weir_host::random;
 use weir_outline::map::{Entry, Heat, Known, Map, Ranked, Symbol, show, symbols_from_text};
 use weir_store::Store;
 
 use super::{MapRequest, key};
-use crate::answer::{Answer, counted, fence, one_line};
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::indexing::below;
-use crate::random;
 
 /// A map that is ready to be rendered.
 pub(super) struct RankedMap<'a> {

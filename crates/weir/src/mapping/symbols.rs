@@ -7,15 +7,16 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use weir_core::Scope;
+use weir_host::error::CommandError;
+use weir_host::os;
 use weir_outline::map::{Facts, Known, Symbol, Wish, find as find_in, rank, symbols_from_text, unpack};
+use weir_policy::gate::Gate;
 use weir_store::Store;
 
 use super::key;
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::indexing::read_content;
-use crate::{os, permission};
-use weir_policy::gate::Gate;
+use crate::permission;
 
 /// How many of the best matching files are examined.
 const MAX_FILES: usize = 40;

@@ -1,12 +1,12 @@
 //! `ctx_annotate`: stores a note.
 
 use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Query};
+use weir_host::answer::{self, Answer, headline, name, one_line};
+use weir_host::choice::Choice;
+use weir_host::error::CommandError;
 use weir_store::{Hit, Kept, Store};
 
 use super::{Declared, Effect, Listing};
-use crate::answer::{self, Answer, headline, name, one_line};
-use crate::choice::Choice;
-use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
 use crate::references;
 use crate::schema::silent;

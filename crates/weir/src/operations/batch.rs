@@ -7,15 +7,15 @@ use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use weir_core::Query;
+use weir_host::answer::{Answer, Budget, counted, fit_items, one_line};
+use weir_host::error::CommandError;
+use weir_host::face::Face;
+use weir_host::random;
 
 use super::search::{self, QueryData};
 use super::{Declared, Effect, execute};
-use crate::answer::{Answer, Budget, counted, fit_items, one_line};
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::face::Face;
 use crate::needs::KnowledgeContext;
-use crate::random;
 use crate::run::{self, DisplayOptions, FinishedRun, LayerWish, RunData, RunRequest};
 use crate::schema::silent;
 

@@ -9,11 +9,11 @@ mod gather;
 mod render;
 
 use weir_core::Level;
+use weir_host::answer::{Answer, Budget};
+use weir_host::choice::Choice;
+use weir_host::error::{CommandError, ErrorKind};
 
 use super::{Declared, Effect, Listing};
-use crate::answer::{Answer, Budget};
-use crate::choice::Choice;
-use crate::error::{CommandError, ErrorKind};
 use crate::needs::KnowledgeContext;
 use crate::projects;
 use crate::schema::silent;

@@ -1,11 +1,11 @@
 //! `context_edit`: applies an exact change to a file.
 
 use weir_core::Scope;
+use weir_host::answer::{Answer, counted};
+use weir_host::error::{CommandError, ErrorKind};
 
 use super::{Declared, Effect};
-use crate::answer::{Answer, counted};
 use crate::context::{Context, LockedStores};
-use crate::error::{CommandError, ErrorKind};
 use crate::files::edit::{self, Edit, EditError};
 use crate::files::{self, Access, Content, Failure, FileAction, FileLocation, FileUse, Folder, diff};
 use crate::schema::silent;

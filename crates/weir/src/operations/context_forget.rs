@@ -1,10 +1,11 @@
 //! `context_forget`: removes what this session knows about files. Nothing on disk changes. Clients reach it through
 //! `context_status` with `forget`.
 
+use weir_host::answer::{Answer, counted};
+use weir_host::error::CommandError;
+
 use super::{Declared, Effect, Listing};
-use crate::answer::{Answer, counted};
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::schema::silent;
 
 /// Forget one file of this session, or all; nothing on disk changes.

@@ -4,17 +4,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::unseen::named;
 use weir_core::{Scope, written_enum};
+use weir_host::answer::{Answer, Budget, counted, fence, one_line, size};
+use weir_host::choice::Choice;
+use weir_host::error::CommandError;
+use weir_host::random;
 use weir_outline::{Level, OutlineError};
 
 use super::{Declared, Effect, map};
-use crate::answer::{Answer, Budget, counted, fence, one_line, size};
-use crate::choice::Choice;
 use crate::context::{Context, LockedStores};
-use crate::error::CommandError;
 use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse, Range};
 use crate::mapping::{self, MapData, MapRequest, Reach};
 use crate::outlining::outline_of;
-use crate::random;
 use crate::schema::silent;
 
 /// The budget of all outlines in an answer, in tokens.

@@ -4,18 +4,19 @@ use std::borrow::Cow;
 
 use weir_core::Scope;
 use weir_core::unseen::named;
+use weir_host::answer::{Answer, counted, fence, name};
+use weir_host::error::CommandError;
+use weir_host::face::Face;
+use weir_host::random;
+use weir_host::when;
 use weir_outline::Level;
 use weir_store::SessionFile;
 
 use super::{Declared, Effect};
-use crate::answer::{Answer, counted, fence, name};
 use crate::context::{Context, LockedStores};
-use crate::error::CommandError;
-use crate::face::Face;
 use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse, LineSelection, Range, Text};
 use crate::outlining::outline_of;
 use crate::schema::silent;
-use crate::{random, when};
 
 /// A file of up to this many tokens is shown in full; of a larger one, the outline is shown. Hooks use the same limit
 /// for what a client's own tool reads.

@@ -2,13 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use weir_host::answer::{Answer, Budget, counted, fit_items, size};
+use weir_host::error::CommandError;
 use weir_store::SessionFile;
 
 use super::context_forget::{ContextForget, ForgottenFiles};
 use super::{Declared, Effect};
-use crate::answer::{Answer, Budget, counted, fit_items, size};
 use crate::context::{Context, LockedStores};
-use crate::error::CommandError;
 use crate::files::FileSavings;
 
 /// The budget of an answer, in tokens.

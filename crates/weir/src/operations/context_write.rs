@@ -1,12 +1,12 @@
 //! `context_write`: creates a file, or replaces all of it.
 
 use weir_core::Scope;
+use weir_host::answer::{Answer, counted, size};
+use weir_host::error::{CommandError, ErrorKind};
 
 use super::context_edit::{failed, in_utf16};
 use super::{Declared, Effect};
-use crate::answer::{Answer, counted, size};
 use crate::context::{Context, LockedStores};
-use crate::error::{CommandError, ErrorKind};
 use crate::files::edit::in_form_of;
 use crate::files::{self, Access, Content, Failure, FileAction, FileLocation, FileUse, Folder, diff};
 use crate::schema::silent;

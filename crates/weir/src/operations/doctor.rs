@@ -12,20 +12,25 @@ use std::time::Duration;
 
 use weir_core::Level;
 use weir_core::wording::quoted;
+use weir_host::answer::{Answer, counted, one_line};
+use weir_host::error::CommandError;
+use weir_host::os;
+use weir_host::project::Project;
+use weir_host::scratch::cannot_use;
+use weir_host::switch::{Off, Switch};
+use weir_host::when;
 use weir_store::{Depth, HookUse, KnownProject, Patience, Spool, StoreError, StorePart};
 
 use super::{Declared, Effect};
-use crate::answer::{Answer, counted, one_line};
 use crate::context::{Context, LockedStores};
-use crate::error::CommandError;
 use crate::hook::faults;
-use crate::project::Project;
+use crate::identity;
+use crate::moved;
+use crate::outlining;
 use crate::run::health;
 use crate::schema::silent;
-use crate::scratch::cannot_use;
 use crate::setup::health as clients;
-use crate::switch::{Off, Switch};
-use crate::{identity, moved, os, outlining, team, when};
+use crate::team;
 
 /// How long a check waits for another process.
 const STORE_WAIT: Duration = Duration::from_secs(1);

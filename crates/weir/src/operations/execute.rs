@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use weir_core::Reference;
 use weir_core::wording::quoted;
+use weir_host::answer::Answer;
+use weir_host::error::CommandError;
+use weir_host::face::Face;
+use weir_host::os;
 use weir_runner::runtimes::{LANGUAGES, Language};
 
 use super::{Declared, Effect, Listing};
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::face::Face;
 use crate::needs::KnowledgeContext;
-use crate::os;
 use crate::references;
 use crate::run::{self, Attendance, LayerWish, MAX_TIMEOUT, RunData, RunRequest};
 use crate::schema::silent;

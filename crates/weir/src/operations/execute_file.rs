@@ -1,9 +1,10 @@
 //! `ctx_execute_file`: runs code over a file whose text never enters the conversation.
 
+use weir_host::answer::Answer;
+use weir_host::error::CommandError;
+
 use super::{Declared, Effect, execute};
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::run::{self, LayerWish, RunData, RunRequest};
 use crate::schema::silent;
 

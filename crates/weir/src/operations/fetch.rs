@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::{Origin, Reference};
+use weir_host::answer::{Answer, Budget, counted, fence, headline, one_line};
+use weir_host::choice::Choice;
+use weir_host::error::CommandError;
+use weir_host::face::Face;
 
 use super::{Declared, Effect};
-use crate::answer::{Answer, Budget, counted, fence, headline, one_line};
-use crate::choice::Choice;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::face::Face;
 use crate::fetching::{self, FetchOutcome, FetchRequest, PageOrigin, StoredPage};
 use crate::schema::silent;
 
@@ -260,7 +260,7 @@ fn fit(pages: &[AddressView], foot: &str, budget: Budget, face: Face) -> String 
 /// Returns the headings only, as many as fit.
 fn heads(pages: &[AddressView], shown: usize, budget: Budget, face: Face) -> String {
     let heads: Vec<String> = pages.iter().map(|page| page.head.clone()).collect();
-    let (text, _) = crate::answer::fit_items("", &heads, budget, |fits| match shown - fits {
+    let (text, _) = weir_host::answer::fit_items("", &heads, budget, |fits| match shown - fits {
         0 => String::new(),
         left => format!("{left} more: raise {}", face.option("budget")),
     });

@@ -7,17 +7,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::wording::quoted;
 use weir_core::{Level, Reference, Scope};
+use weir_host::answer::{Answer, Budget, counted, fit_items, one_line};
+use weir_host::choice::Choice;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::Face;
+use weir_host::scratch;
+use weir_host::when;
 use weir_store::{Forgotten, Plan, Selection, StoreError};
 
 use super::{Declared, Effect};
-use crate::answer::{Answer, Budget, counted, fit_items, one_line};
-use crate::choice::Choice;
 use crate::context::LockedStores;
-use crate::error::{CommandError, ErrorKind};
-use crate::face::Face;
 use crate::needs::KnowledgeContext;
+use crate::references;
 use crate::schema::silent;
-use crate::{references, scratch, team, when};
+use crate::team;
 
 /// The budget of an answer, in tokens.
 const MAX_TOKENS: u32 = 600;

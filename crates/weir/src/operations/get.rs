@@ -5,19 +5,21 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::run::{Ended, RunFacts};
 use weir_core::{Entry, EntryKind, EventKind, Gone, Level, Origin, Reference, WhyGone};
+use weir_host::answer::{Answer, Budget, Unbounded, fence, headline, one_line, size};
+use weir_host::choice::Choice;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::Face;
+use weir_host::when;
 use weir_store::{BlobReader, Found, HistoryFilter, Moment};
 
 use super::{Declared, Effect, Listing};
-use crate::answer::{Answer, Budget, Unbounded, fence, headline, one_line, size};
-use crate::choice::Choice;
 use crate::context::LockedStores;
-use crate::error::{CommandError, ErrorKind};
-use crate::face::Face;
 use crate::needs::KnowledgeContext;
+use crate::references;
 use crate::run::background::RunProgress;
 use crate::schema::silent;
 use crate::staleness::{self, Doubt};
-use crate::{references, team, when};
+use crate::team;
 
 mod lines;
 mod matching;

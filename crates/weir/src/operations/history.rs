@@ -3,17 +3,19 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::{EntryKind, EventKind, Level, Reference, SessionKey, Timestamp, WhyGone};
+use weir_host::answer::{Answer, Budget, fit_items, one_line};
+use weir_host::choice::Choice;
+use weir_host::error::CommandError;
+use weir_host::face::Face;
+use weir_host::random;
+use weir_host::when;
 use weir_store::{HistoryFilter, Moment, SessionSummary, Store};
 
 use super::{Declared, Effect};
-use crate::answer::{Answer, Budget, fit_items, one_line};
-use crate::choice::Choice;
-use crate::error::CommandError;
-use crate::face::Face;
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
+use crate::sessions;
 use crate::sessions::SessionData;
-use crate::{random, sessions, when};
 use lines::HistoryLine;
 
 mod lines;

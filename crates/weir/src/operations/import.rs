@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use weir_clients::{CLIENTS, transcript};
 use weir_core::wording::quoted;
+use weir_host::answer::Answer;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::foreign;
+use weir_host::os;
+use weir_host::when;
 
 use super::{Declared, Effect};
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
 use crate::importing::{self, ImportData, ImportRequest, ImportScope};
 use crate::schema::silent;
-use crate::{foreign, os, when};
 
 /// Import this project's past sessions from client transcripts, so that ctx_search and ctx_history find them.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]

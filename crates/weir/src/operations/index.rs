@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
+use weir_host::answer::Answer;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::os;
 use weir_policy::gate::{Action, Request, Target};
 
 use super::{Declared, Effect};
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
 use crate::indexing::{self, IndexData, IndexRequest};
-use crate::os;
 use crate::permission::{self, Consent, Deed};
 use crate::schema::silent;
 

@@ -3,10 +3,11 @@
 
 use std::path::PathBuf;
 
+use weir_host::answer::{Answer, Budget};
+use weir_host::error::{CommandError, ErrorKind};
+
 use super::{Declared, Effect, Listing};
-use crate::answer::{Answer, Budget};
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
 use crate::mapping::{self, MapData, MapRequest, Reach};
 use crate::schema::silent;
 

@@ -3,15 +3,17 @@
 use weir_core::Level;
 use weir_core::guide::{self, Form, Span, Wanted};
 use weir_core::wording::counted;
+use weir_host::answer::{Answer, Budget};
+use weir_host::error::CommandError;
+use weir_host::random;
+use weir_host::when;
 use weir_store::{HistoryFilter, Moment};
 
 use super::{Declared, Effect};
-use crate::answer::{Answer, Budget};
-use crate::error::CommandError;
 use crate::hook::guides::facts;
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
-use crate::{random, sessions, when};
+use crate::sessions;
 
 /// The default budget of an answer, in tokens.
 const DEFAULT_BUDGET: u32 = 600;

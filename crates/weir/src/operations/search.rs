@@ -7,19 +7,19 @@ mod topics;
 use std::collections::HashMap;
 
 use weir_core::{Entry, EntryKind, Level, Query, Reference, written_enum};
+use weir_host::answer::{Answer, Budget};
+use weir_host::choice::Choice;
+use weir_host::error::{CommandError, ErrorKind, without_user_notes};
+use weir_host::when;
 use weir_store::{Findings, HistoryFilter, Hit, Store};
 
 use super::{Declared, Effect, Listing};
-use crate::answer::{Answer, Budget};
-use crate::choice::Choice;
 use crate::context::LockedStores;
-use crate::error::{CommandError, ErrorKind, without_user_notes};
 use crate::mapping::{FoundSymbol, SymbolQuery};
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
 use crate::semantic::{EmbeddedQuery, Searcher};
 use crate::staleness::{self, Doubt};
-use crate::when;
 pub(super) use data::{QueryData, SearchData};
 
 /// The default budget of an answer, in tokens.

@@ -9,17 +9,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::wording::counted;
 use weir_core::{Level, Timestamp};
+use weir_host::answer::Answer;
+use weir_host::error::CommandError;
+use weir_host::when;
 use weir_store::{MeterAction, MeterRow, OutcomeSum};
 
 use self::account::Account;
 use super::{Declared, Effect};
-use crate::answer::Answer;
-use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
 use crate::outputs::{SeenOutputs, SeenOutputsData};
 use crate::replay::report::table::{Table, number};
 use crate::schema::silent;
-use crate::when;
 
 /// The length of the longest bar, in characters.
 const MAX_BAR_CHARS: i64 = 30;

@@ -13,14 +13,14 @@ use serde_json::Value;
 use weir_clients::transcript::{HookPayload, Place, Session, Step, ToolResult, Usage};
 use weir_clients::{Point, Reply, Wire};
 use weir_core::wording::one_line;
+use weir_host::env::{Env, Paths};
+use weir_host::switch::Switch;
+use weir_host::when;
 
 use super::figures::{CarriedIdentifiers, Figures, Judgement, Lever, UnseenResult};
 use super::prices::Rates;
 use super::words::{Set, Words};
-use crate::env::{Env, Paths};
 use crate::hook::{self, FileState, HookContext};
-use crate::switch::Switch;
-use crate::when;
 
 /// What a model writes to request a text again, in tokens.
 const REQUEST_TOKENS: f64 = 150.0;

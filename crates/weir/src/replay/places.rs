@@ -16,10 +16,9 @@ use walkdir::WalkDir;
 use weir_clients::json;
 use weir_clients::transcript::{self, Part, Reading, Skipped, Transcript};
 use weir_core::Timestamp;
-
-use crate::env::Env;
-use crate::error::{CommandError, ErrorKind};
-use crate::foreign;
+use weir_host::env::Env;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::foreign;
 
 /// How deep below a folder transcripts may be.
 const MAX_DEPTH: usize = 8;

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use weir_clients::transcript::Usage;
-
-use crate::env::Paths;
-use crate::error::{CommandError, ErrorKind};
-use crate::foreign;
+use weir_host::env::Paths;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::foreign;
 
 /// The built-in prices.
 const BUILT_IN: &str = include_str!("prices.toml");

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use weir_clients::Client;
 use weir_clients::transcript::SeenMessages;
 use weir_core::wording::{counted, one_line};
+use weir_host::answer::Answer;
 
 use super::figures::{CarriedIdentifiers, Figures, Judgement, Lever};
 use super::prices::Rates;
-use crate::answer::Answer;
 use table::{Table, number, percent};
 
 /// The maximum number of sessions in the chart.

@@ -16,15 +16,15 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use weir_core::run::{Ended, RunFacts};
 use weir_core::{EntryKind, Level, NewEntry, Origin, Reference, SessionKey, Timestamp};
+use weir_host::env::Env;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::Face;
 use weir_runner::runtimes::Language;
 use weir_runner::{Stopper, Supervisor};
 use weir_store::{BlobReader, private};
 
 use super::{LayerWish, RunOptions, RunRequest, unfinished};
 use crate::context::Context;
-use crate::env::Env;
-use crate::error::{CommandError, ErrorKind};
-use crate::face::Face;
 
 /// The first argument that starts this program as a keeper.
 pub(crate) const KEEPER: &str = "background-run";
@@ -89,7 +89,7 @@ fn start_here(context: &Context, order: RunRequest, kept: bool) -> Result<Refere
     let mut line = serde_json::to_vec(&task).map_err(|error| CommandError::broken(&error.to_string()))?;
     line.push(b'\n');
     let failed = |why: &str| CommandError::new(ErrorKind::Failed, format!("cannot start the background run: {why}"));
-    match Supervisor::start(&crate::os::helper(), KEEPER, &line) {
+    match Supervisor::start(&weir_host::os::helper(), KEEPER, &line) {
         Ok((keeper, answer)) if answer.trim() == "started" => {
             context.running().keep(keeper);
             Ok(reference)

@@ -2,10 +2,10 @@
 //! which remarks are made; nothing that it names is looked up, so it learns nothing about what it cannot see.
 
 use weir_core::run::Ended;
+use weir_host::config::Network;
 use weir_runner::{Level, Outcome};
 use weir_store::BlobReader;
 
-use crate::config::Network;
 use crate::context::Context;
 
 /// How much of the end of an output is read, in bytes. What made a program fail is near its end.

@@ -4,17 +4,17 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use weir_host::config;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::random;
 use weir_runner::runtimes::{Found, Plan};
 use weir_runner::{Caps, EGRESS_PORT, Level, Network, Problem, Spec};
 use weir_store::private;
 
 use super::outside::{self, OutsideAccess};
 use super::{RunRequest, homes, masks};
-use crate::config;
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
 use crate::permission;
-use crate::random;
 
 /// The folder of the code inside a full sandbox, in its private `/tmp`.
 const SCRATCH: &str = "/tmp/weir-run";

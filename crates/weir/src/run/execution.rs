@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use weir_core::run::Ended;
+use weir_host::config::Sandbox;
+use weir_host::error::CommandError;
+use weir_host::os;
 use weir_runner::{HelperReaper, Outcome, Problem, Run, RunError, Spec, Streams};
 use weir_store::TextWriter;
 
 use super::layered::{LayerEnd, RunLayer};
 use super::{RunOptions, RunRequest, environment, planted, unusable};
-use crate::config::Sandbox;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::os;
 
 /// A run that has ended, with what it left.
 pub(super) struct Executed {

@@ -1,13 +1,13 @@
 //! Checks for `weir doctor` whether runs work here, and in which sandbox.
 
+use weir_host::config::Sandbox;
+use weir_host::error::CommandError;
+use weir_host::os;
 use weir_runner::runtimes::{LANGUAGES, Language};
 use weir_runner::{RunError, Spec};
 
 use super::{LayerWish, PROBE_TIMEOUT, RunRequest, background, cause, environment, output_of, runtime, unusable};
-use crate::config::Sandbox;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::os;
 
 /// The output of the shell in the test run.
 const SAID: &str = "weir";

@@ -3,6 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use weir_host::answer::one_line;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::Face;
+use weir_host::os;
 use weir_policy::masks::{Homes, Requirements};
 use weir_policy::rules::Rules;
 use weir_policy::user_paths::UserPaths;
@@ -10,11 +14,7 @@ use weir_runner::runtimes::Found;
 
 use super::environment::{from_home, search_path};
 use super::{RunRequest, masks};
-use crate::answer::one_line;
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
-use crate::face::Face;
-use crate::os;
 use crate::permission;
 
 /// Variables of runs that describe a person, not a toolchain.

@@ -9,6 +9,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use weir_core::run::Ended;
+use weir_host::answer::Answer;
+use weir_host::config::LayerUse;
+use weir_host::diff;
+use weir_host::env::Paths;
+use weir_host::error::{CommandError, ErrorKind};
 use weir_layer::{Change, ChangeKind, Layer, LayerError, Verdict, What};
 use weir_policy::audit::{self, FileFacts, Kind};
 use weir_runner::{Level, Outcome, Overlay, Problem};
@@ -16,12 +21,7 @@ use weir_runner::{Level, Outcome, Overlay, Problem};
 use super::environment::RunEnvironment;
 use super::unfinished::Quarantine;
 use super::{RunOptions, RunRequest};
-use crate::answer::Answer;
-use crate::config::LayerUse;
 use crate::context::Context;
-use crate::diff;
-use crate::env::Paths;
-use crate::error::{CommandError, ErrorKind};
 use words::{applied, recovered, summary, undone};
 
 /// The folder of layers below the data folder.

@@ -2,9 +2,9 @@
 
 use weir_core::wording::one_line;
 use weir_digest::{About, Item, Weight};
+use weir_host::error::CommandError;
 
 use super::FinishedRun;
-use crate::error::CommandError;
 use crate::text::{StoredTextSource, unreadable};
 
 /// The maximum number of errors that are listed.

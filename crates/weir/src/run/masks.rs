@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
 use std::time::SystemTime;
 
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::foreign;
+use weir_host::os;
 use weir_policy::masks::{self, Nearest, Places, Tree};
 use weir_policy::rules::Rules;
 use weir_store::private;
 
 use super::environment::search_path;
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
-use crate::foreign;
-use crate::os;
 use crate::permission;
 
 /// Where programs are even when `PATH` does not say so.

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 use weir_core::run::{Ended, Stream};
 use weir_core::wording::quoted;
+use weir_host::config;
+use weir_host::error::{CommandError, ErrorKind};
 use weir_policy::judge::simple_literal;
 use weir_policy::user_paths::UserPaths;
 use weir_runner::broker::{self, Call, Grant, Token};
@@ -23,11 +25,8 @@ use weir_runner::{BROKER_PORT, Level, Network, Run, Spec, Streams};
 
 use super::RunRequest;
 use super::environment::search_path;
-use crate::config;
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
-
-pub(super) use crate::env::WEIR_BROKER_TOKEN as TOKEN;
+pub(super) use weir_host::env::WEIR_BROKER_TOKEN as TOKEN;
 
 /// The first argument that starts this program as a stand-in for a brokered one.
 pub(crate) const STAND_IN: &str = "broker-call";
@@ -178,7 +177,7 @@ fn run_outside(
     let spec = Spec { network: Network::Host, environment, ..Spec::new(Level::None, argv, folder) };
     let run = Run {
         spec: &spec,
-        helper: crate::os::helper(),
+        helper: weir_host::os::helper(),
         timeout,
         most_output: context.config().run.output_bytes,
         streams: Streams::Apart,
@@ -199,7 +198,7 @@ fn run_outside(
 fn of_user(context: &Context) -> UserPaths {
     let mut writable = super::environment::writable(context);
     writable.push(context.project().root.clone());
-    UserPaths::new(writable, crate::os::trusted_owners(context.env().home.as_deref()))
+    UserPaths::new(writable, weir_host::os::trusted_owners(context.env().home.as_deref()))
 }
 
 /// Returns the folders of `PATH` in which no run can create a program.
@@ -212,7 +211,7 @@ fn path_outside(context: &Context) -> OsString {
 
 /// Acts as a brokered program inside the sandbox: has the broker run the real one, and passes on its output.
 pub(crate) fn stand_in(argv: &[OsString]) -> ExitCode {
-    let Some(token) = crate::env::broker_token() else {
+    let Some(token) = weir_host::env::broker_token() else {
         eprintln(argv, "not allowed: the whole code must be this one command, without variables or redirection");
         return ExitCode::from(126);
     };

@@ -6,14 +6,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use weir_host::config;
+use weir_host::error::CommandError;
 use weir_runner::{Listener, Network};
 
 use super::RunRequest;
-use crate::config;
 use crate::context::Context;
-use crate::error::CommandError;
-
-pub(super) use crate::env::WEIR_BROKER_TOKEN as TOKEN;
+pub(super) use weir_host::env::WEIR_BROKER_TOKEN as TOKEN;
 
 /// The first argument that starts this program as a stand-in for a brokered one.
 pub(crate) const STAND_IN: &str = "broker-call";

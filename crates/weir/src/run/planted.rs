@@ -10,6 +10,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
+use weir_host::answer::one_line;
+use weir_host::error::CommandError;
+use weir_host::mutex::lock;
+use weir_host::os::{self, Awaited};
 use weir_policy::audit::names::INSTRUCTIONS;
 use weir_policy::audit::{self, Before, Found, Kind, Planted, Written};
 use weir_policy::masks::Tree;
@@ -18,11 +22,7 @@ use weir_runner::{Level, Spec, Stopper};
 use super::environment::search_path;
 use super::masks::{too_large, tree};
 use super::unfinished::{AuditDepth, Journal, Quarantine};
-use crate::answer::one_line;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::mutex::lock;
-use crate::os::{self, Awaited};
 
 /// The interval at which the top level of the folders that a run may change is checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);

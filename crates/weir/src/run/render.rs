@@ -8,14 +8,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::run::Ended;
 use weir_digest::{About, Digest, Frame};
+use weir_host::answer::{Answer, PrintedOutput, counted, duration, fence, one_line, size};
+use weir_host::choice::Choice;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::Reader;
+use weir_host::random;
 use weir_runner::Level;
 
 use super::{FinishedRun, locations};
-use crate::answer::{Answer, PrintedOutput, counted, duration, fence, one_line, size};
-use crate::choice::Choice;
-use crate::error::{CommandError, ErrorKind};
-use crate::face::Reader;
-use crate::random;
 use crate::text::{StoredTextSource, ends, unreadable};
 
 /// Up to this many tokens, an output is shown in full.

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{LazyLock, Mutex};
 
+use weir_host::config::Sandbox;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::mutex::lock;
+use weir_host::os;
 use weir_runner::runtimes::{Found, Language, Missing};
 use weir_runner::{Level, Spec};
 
 use super::{PROBE_TIMEOUT, output_of};
-use crate::config::Sandbox;
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
-use crate::mutex::lock;
-use crate::os;
 
 /// Returns the runtime of a language.
 pub(super) fn locate(context: &Context, language: &'static Language) -> Result<Found, CommandError> {

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use weir_core::Reference;
+use weir_host::env::Paths;
+use weir_host::os::{self, Anchor};
 use weir_policy::audit::Before;
 use weir_store::private;
 
 use super::{layered, planted};
 use crate::context::Context;
-use crate::env::Paths;
-use crate::os::{self, Anchor};
 
 /// The folder of journals below the data folder.
 const FOLDER: &str = "unfinished";

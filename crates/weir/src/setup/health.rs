@@ -4,11 +4,11 @@ use std::path::Path;
 
 use serde_json::Value;
 use weir_clients::setup::{Basis, Call, EntryContent, Packed, Part, RECIPES, Recipe, SetupScope, has_plugin};
+use weir_host::answer::counted;
+use weir_host::user_files;
 
 use super::places::Places;
-use crate::answer::counted;
 use crate::context::Context;
-use crate::user_files;
 
 /// The finding about one client.
 pub(crate) struct Finding {

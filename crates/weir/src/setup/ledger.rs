@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use weir_clients::setup::Setting;
-
-use crate::diff::ReverseEdit;
-use crate::error::{CommandError, ErrorKind};
-use crate::user_files;
+use weir_host::diff::ReverseEdit;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::user_files;
 
 /// The record of what setup wrote.
 #[derive(Debug, Default, Serialize, Deserialize)]

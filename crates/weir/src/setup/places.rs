@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use weir_clients::setup::{Base, Place, Recipe, SetupScope};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::os;
 
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
-use crate::os;
 
 /// The folders that paths start from.
 #[derive(Clone)]

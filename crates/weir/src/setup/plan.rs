@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use weir_clients::setup::{Call, Part, RECIPES, Recipe, Setting, SetupScope, Unusable};
+use weir_host::diff;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::user_files;
 
 use super::health;
 use super::ledger::{ChangedSetting, Ledger, LedgerRecord, hash};
 use super::places::Places;
 use super::targets::{ReadTarget, Target, targets};
-use crate::diff;
-use crate::error::{CommandError, ErrorKind};
-use crate::user_files;
 
 /// The planned changes.
 #[derive(Default)]

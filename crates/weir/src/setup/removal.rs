@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use weir_clients::setup::{RECIPES, SetupScope};
+use weir_host::error::CommandError;
 
 use super::ledger::Ledger;
 use super::places::Places;
 use super::plan::{self, SetupPlan, Step};
 use crate::context::Context;
-use crate::error::CommandError;
 
 /// What is planned, for the user and for each project: each plan has at most one change.
 pub(crate) struct Removal {

@@ -3,10 +3,10 @@
 
 use serde_json::{Map, Value};
 use weir_clients::setup::{EntryContent, Part, RECIPES, Setting, SetupScope};
+use weir_host::user_files;
 
 use super::places::Places;
 use crate::context::Context;
-use crate::user_files;
 
 /// A server in the settings of a client.
 #[derive(Debug, PartialEq, Eq)]

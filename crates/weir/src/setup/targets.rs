@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use weir_clients::setup::{Part, Recipe, SetupScope};
+use weir_host::error::CommandError;
+use weir_host::user_files;
 
 use super::places::Places;
-use crate::error::CommandError;
-use crate::user_files;
 
 /// A file, and Weir's parts in it.
 pub(super) struct Target {

@@ -7,9 +7,10 @@ use std::ffi::OsString;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use weir_host::git::{self, is_hash};
+
 use super::git_query::GitQuery;
 use crate::context::Context;
-use crate::git::{self, is_hash};
 
 /// The number of commits per query, so that their lines fit in the output limit.
 const COMMITS_PER_QUERY: usize = 50;

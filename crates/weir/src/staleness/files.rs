@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use weir_core::Level;
 use weir_core::note::BoundFile;
 use weir_core::wording::one_line;
+use weir_host::foreign;
 
 use super::Doubt;
-use crate::foreign;
 
 /// The largest file that can be bound, in bytes. Hashing a larger one would delay every answer that shows the note.
 const MAX_FILE_BYTES: u64 = 64 << 20;

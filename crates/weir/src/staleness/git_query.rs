@@ -8,11 +8,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use weir_host::config::Sandbox;
+use weir_host::git::Repository;
 use weir_runner::{Level, RunError, Spec};
 
-use crate::config::Sandbox;
 use crate::context::Context;
-use crate::git::Repository;
 use crate::run;
 
 /// Where git finds a repository inside a full sandbox, in its private `/tmp`.

@@ -5,6 +5,7 @@
 use weir_core::note::BoundFile;
 use weir_core::wording::one_line;
 use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference, WhyGone};
+use weir_host::error::CommandError;
 use weir_records::{Body, Kept, LogicalTime, Record, RecordId, TextKey};
 use weir_store::{Found, Selection, TeamKind, TeamRecord, TeamState};
 
@@ -14,7 +15,6 @@ use super::ledger::row_of;
 use super::outbox::{broken, is_inside};
 use super::sealing::LOCKED;
 use super::server::{Page, ReceivedRecord};
-use crate::error::CommandError;
 
 /// How many characters of the name of an author are kept with an entry.
 const MAX_AUTHOR_CHARS: usize = 60;

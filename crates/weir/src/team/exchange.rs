@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use weir_core::{Reference, Scope, Timestamp};
+use weir_host::error::{CommandError, ErrorKind};
 use weir_records::Record;
 use weir_records::sealed::OpenedEntry;
 use weir_store::{Store, TeamConnection, TeamDb, TeamKind, TeamRecord, TeamState};
@@ -13,7 +14,6 @@ use super::ledger::Ledger;
 use super::sealing::SealReport;
 use super::server::{Downloaded, Page, Server};
 use super::vault::{KeyWish, MemberNews, SealState, Vault};
-use crate::error::{CommandError, ErrorKind};
 
 /// How often an exchange begins again because the server's log, the host or the keys have changed.
 const MAX_ROUNDS: usize = 6;

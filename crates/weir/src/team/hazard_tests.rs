@@ -7,6 +7,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use weir_core::time::DAY;
 use weir_core::{Entry, EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference, Timestamp};
+use weir_host::error::{CommandError, ErrorKind};
 use weir_records::{Body, HostId, Record, Shelf, Writer, memory};
 use weir_store::{Selection, TeamDb};
 
@@ -14,7 +15,6 @@ use super::exchange::Exchange;
 use super::server::{Downloaded, Server, Uploaded};
 use super::simulation_tests::{Figures, Machine, NOW, Reached, local, seal, shared, titles_on};
 use super::vault::Vault;
-use crate::error::{CommandError, ErrorKind};
 
 /// What happens, on the machine with a number.
 pub(super) enum Act {

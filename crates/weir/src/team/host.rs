@@ -4,13 +4,13 @@
 
 use std::collections::HashMap;
 
+use weir_host::error::CommandError;
 use weir_records::{Body, HostId, Record, RecordId};
 use weir_store::{TeamKind, TeamRecord, TeamState};
 
 use super::exchange::Exchange;
 use super::outbox::{UNSURE, broken};
 use super::server::{Downloaded, Server};
-use crate::error::CommandError;
 
 impl Exchange<'_> {
     /// Draws a new identity, and gives new ids to the records that the server does not have.

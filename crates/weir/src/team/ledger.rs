@@ -4,10 +4,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use weir_core::Reference;
+use weir_host::error::CommandError;
 use weir_records::{Body, Record};
 use weir_store::{TeamConnection, TeamDb, TeamKind, TeamRecord, TeamState};
-
-use crate::error::CommandError;
 
 /// The records, in the order in which they were written or received.
 pub(super) struct Ledger {

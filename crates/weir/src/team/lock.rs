@@ -5,7 +5,7 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-use crate::error::{CommandError, ErrorKind};
+use weir_host::error::{CommandError, ErrorKind};
 
 /// The file that is locked.
 const LOCK_FILE: &str = "team.lock";

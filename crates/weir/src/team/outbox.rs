@@ -8,6 +8,7 @@ use weir_core::redact::redact;
 use weir_core::{
     Entry, EntryKind, Level, Note, NoteKind, Origin, ProjectKey, Reference, TenantId, Timestamp, UserId, WhyGone,
 };
+use weir_host::error::{CommandError, ErrorKind};
 use weir_records::{
     Audience, Author, Body, Clock, HostId, Kept, LogicalTime, NoteFields, NoteFile, Record, RecordId, TextKey,
 };
@@ -15,7 +16,6 @@ use weir_store::{Found, TeamKind, TeamRecord, TeamState};
 
 use super::exchange::Exchange;
 use super::ledger::row_of;
-use crate::error::{CommandError, ErrorKind};
 
 /// The longest text that is sent, in bytes of JSON. A server takes requests of 4 MiB.
 const MAX_TEXT_BYTES: usize = 2 << 20;

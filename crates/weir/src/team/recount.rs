@@ -2,11 +2,11 @@
 //! confirmed and superseded as the records of the user and of those whose notes are taken say.
 
 use weir_core::Origin;
+use weir_host::error::CommandError;
 use weir_records::Kept;
 use weir_store::{Found, TeamKind, TeamRecord, TeamState};
 
 use super::exchange::Exchange;
-use crate::error::CommandError;
 
 impl Exchange<'_> {
     /// Applies once more what is said about an entry, or says that it takes the place of another one.

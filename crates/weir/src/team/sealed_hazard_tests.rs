@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use weir_core::time::DAY;
 use weir_core::{EntryKind, Origin, Reference, Timestamp};
+use weir_host::error::CommandError;
 use weir_records::sealed::{Identity, Member};
 use weir_records::{Audience, Author, Body, HostId, Kept, LogicalTime, Record, RecordId, TextKey};
 use weir_store::TeamDb;
@@ -15,7 +16,6 @@ use super::hazard_tests::{Act, LimitedServer, World, check};
 use super::server::{Downloaded, ReceivedRecord, Server, Uploaded};
 use super::simulation_tests::{Figures, NOW, Reached, local, shared, titles_on};
 use super::vault::{KeyWish, Vault};
-use crate::error::CommandError;
 
 /// Lets acts happen on two machines of different users, which share a sealed project.
 fn check_sealed(acts: &[&[Act]], on_machines: &[&[&str]]) {

@@ -3,6 +3,7 @@
 //! soon as there is a key for it.
 
 use weir_core::wording::one_line;
+use weir_host::error::{CommandError, ErrorKind};
 use weir_records::sealed::{Member, OpenedEntry};
 use weir_records::{Body, Record, TextKey};
 use weir_store::{TeamKind, TeamRecord, TeamState};
@@ -11,7 +12,6 @@ use super::exchange::Exchange;
 use super::outbox::{MAX_SEALED_TEXT_BYTES, broken, sent_bytes};
 use super::server::{Page, ReceivedRecord};
 use super::vault::{KeyWish, MemberNews};
-use crate::error::{CommandError, ErrorKind};
 
 /// Marks the row of a sealed entry that this machine has no key for.
 pub(super) const LOCKED: &str = "sealed";

@@ -8,11 +8,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use weir_core::wording::one_line;
 use weir_fetch::api::{ApiAnswer, ApiClient, ApiError, ApiServer};
+use weir_host::env::Env;
+use weir_host::error::{CommandError, ErrorKind};
 use weir_records::sealed::OpenedEntry;
 use weir_records::{ErrorKind as RecordErrorKind, Kept, PortError, Record, is_name};
-
-use crate::env::Env;
-use crate::error::{CommandError, ErrorKind};
 
 /// The time limit of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);

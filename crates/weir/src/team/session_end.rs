@@ -19,7 +19,7 @@ pub(crate) fn sync_after_session(folder: &Path, project: &Path) -> std::io::Resu
     }
     mark_synced(folder);
     let arguments = ["-C".into(), OsString::from(project), "sync".into(), "--quiet".into()];
-    weir_runner::start_detached(&crate::os::helper(), &arguments)
+    weir_runner::start_detached(&weir_host::os::helper(), &arguments)
 }
 
 /// Notes that an exchange begins.

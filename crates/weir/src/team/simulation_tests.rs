@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use weir_core::{
     EntryKind, Level, Limits, NewEntry, Note, NoteKind, Origin, ProjectKey, Scope, TenantId, Timestamp, UserId,
 };
+use weir_host::error::{CommandError, ErrorKind};
 use weir_records::sealed::Member;
 use weir_records::{
     ErrorKind as RecordErrorKind, HostId, Incoming, Position, Record, Sender, Shelf, StoredRecord, Writer, memory,
@@ -18,7 +19,6 @@ use weir_store::{Owner, Store, TeamConnection, TeamDb};
 use super::exchange::{Exchange, Report};
 use super::server::{Downloaded, Page, ReceivedRecord, RefusedRecord, Server, Uploaded};
 use super::vault::{KeyWish, Vault};
-use crate::error::{CommandError, ErrorKind};
 
 const PROJECT: &str = "api";
 const TENANT: &str = "team";

@@ -4,11 +4,11 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::foreign;
+use weir_host::os;
 use weir_records::Credential;
 use weir_store::{TeamDb, private};
-
-use crate::error::{CommandError, ErrorKind};
-use crate::{foreign, os};
 
 /// The folder of the tokens that are stored among Weir's data.
 const TOKEN_FOLDER: &str = "team-tokens";

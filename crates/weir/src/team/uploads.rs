@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use weir_host::error::CommandError;
 use weir_records::TextKey;
 use weir_store::{TeamKind, TeamRecord, TeamState};
 
@@ -10,7 +11,6 @@ use super::exchange::{Exchange, Step};
 use super::outbox::sent_bytes;
 use super::sealing::is_sealed;
 use super::server::{RefusedRecord, Server, Uploaded};
-use crate::error::CommandError;
 
 /// How many records are sent at once, and how many bytes with their texts. A single record may have more.
 const MAX_SENT_RECORDS: usize = 200;

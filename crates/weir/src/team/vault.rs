@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use weir_core::{ProjectKey, TenantId};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::foreign;
+use weir_host::os;
 use weir_records::Record;
 use weir_records::sealed::{
     ChangeId, Identity, KeyGrants, KeyId, Keyring, Learned, Member, MemberKey, OpenedEntry, Roster, SealedPlace,
@@ -20,8 +23,6 @@ use weir_store::{TeamConnection, private};
 pub(crate) use self::wishes::KeyWish;
 use self::wishes::not_a_member;
 use super::outbox::broken;
-use crate::error::{CommandError, ErrorKind};
-use crate::{foreign, os};
 
 /// The file with the keys, and the one that takes its place once it is complete.
 const KEY_FILE: &str = "team.key";

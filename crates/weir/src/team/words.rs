@@ -6,12 +6,12 @@ use std::path::Path;
 
 use weir_core::wording::{counted, one_line};
 use weir_core::{Entry, EntryKind, Level, Reference, Scope};
+use weir_host::error::CommandError;
+use weir_host::when;
 use weir_store::{Attribution, TeamDb};
 
 use super::vault::Vault;
 use crate::context::LockedStores;
-use crate::error::CommandError;
-use crate::when;
 
 /// How many characters of a name are shown.
 const MAX_NAME_CHARS: usize = 60;

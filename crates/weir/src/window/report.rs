@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 use weir_core::wording::counted;
+use weir_host::answer::Answer;
 
 use super::simulation::{CompactionCost, Limit};
 use super::study::{LengthCost, Played, Study};
-use crate::answer::Answer;
 use crate::replay::report::table::{Table, number, signed};
 use crate::replay::report::{copied_requests, dollars};
 

@@ -8,14 +8,14 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 use weir_core::terminal;
+use weir_host::answer::{Answer, Unbounded, size};
+use weir_host::env::Env;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::Reader;
+use weir_host::when;
 use weir_store::BlobReader;
 
 use super::super::{pager, paint};
-use crate::answer::{Answer, Unbounded, size};
-use crate::env::Env;
-use crate::error::{CommandError, ErrorKind};
-use crate::face::Reader;
-use crate::when;
 
 /// The option that prints what a model would be shown.
 pub(super) const FOR_MODEL: &str = "for-model";

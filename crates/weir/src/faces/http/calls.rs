@@ -10,13 +10,13 @@ use axum::http::{HeaderValue, StatusCode};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use weir_core::SessionKey;
+use weir_host::mutex::lock;
+use weir_host::os;
 
 use super::problem::Problem;
 use crate::context::Context;
 use crate::faces::tool_call;
-use crate::mutex::lock;
 use crate::operations::{Effect, Operation};
-use crate::os;
 
 /// The maximum number of calls in progress that only read.
 const MAX_READING_CALLS: usize = 64;

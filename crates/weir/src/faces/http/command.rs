@@ -13,6 +13,11 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
 use tokio_rustls::TlsAcceptor;
 use weir_core::Timestamp;
+use weir_host::answer::Answer;
+use weir_host::env::Env;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::Face;
+use weir_host::when;
 
 use super::calls::MAX_THREADS;
 use super::compat::Compat;
@@ -21,14 +26,9 @@ use super::listen::{Listening, ServerLimits};
 use super::observe::LogFormat;
 use super::tokens::{self, TokenScope, Tokens};
 use super::{Server, ServerState, tls};
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::env::Env;
-use crate::error::{CommandError, ErrorKind};
-use crate::face::Face;
 use crate::faces::paint;
 use crate::run::unfinished::{self, AuditDepth};
-use crate::when;
 
 /// The name of the command.
 pub(crate) const SERVE: &str = "serve";

@@ -13,14 +13,14 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
+use weir_host::answer::{Answer, one_line};
+use weir_host::error::CommandError;
 
 use super::ServerState;
 use super::caller::Caller;
 use super::calls::in_time;
 use super::problem::Problem;
 use super::tokens::TokenScope;
-use crate::answer::{Answer, one_line};
-use crate::error::CommandError;
 use crate::faces::coerce::coerce;
 use crate::needs::KnowledgeContext;
 use crate::operations::Declared;

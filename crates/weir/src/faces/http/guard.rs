@@ -12,9 +12,9 @@ use axum::http::header::{HOST, HeaderMap, ORIGIN};
 use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use weir_host::answer::one_line;
 
 use super::problem::Problem;
-use crate::answer::one_line;
 
 /// The longest part of a header that an error repeats.
 const MAX_SHOWN_CHARS: usize = 80;

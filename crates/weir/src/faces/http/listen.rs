@@ -21,12 +21,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::signal;
 
 use super::peer::Peer;
 use super::request_limits;
 use super::stall::WriteLimited;
-use crate::error::{CommandError, ErrorKind};
-use crate::faces::{paint, signal};
+use crate::faces::paint;
 
 /// The longest head of a request: its first line and its headers, in bytes.
 const MAX_HEAD_BYTES: usize = 64 << 10;

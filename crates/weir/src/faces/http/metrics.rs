@@ -11,13 +11,13 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use weir_host::error::ErrorKind;
+use weir_host::mutex::lock;
+use weir_host::when;
 
 use super::ServerState;
 use super::problem::Problem;
 use super::tokens::TokenScope;
-use crate::error::ErrorKind;
-use crate::mutex::lock;
-use crate::when;
 
 /// The media type of the format.
 pub(super) const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";

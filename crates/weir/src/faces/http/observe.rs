@@ -11,11 +11,11 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use serde_json::json;
+use weir_host::answer::one_line;
+use weir_host::random;
 
 use super::ServerState;
 use super::metrics::Answered;
-use crate::answer::one_line;
-use crate::random;
 
 /// Names a request, in both directions.
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

@@ -24,7 +24,7 @@ pub(crate) struct Peer {
 impl Peer {
     /// Whether the client is a process of the user that runs the server, on the same machine.
     pub(crate) fn is_this_user(&self) -> bool {
-        let Some(own) = crate::os::user_id() else { return false };
+        let Some(own) = weir_host::os::user_id() else { return false };
         let has_own = |table: &str| {
             std::fs::read_to_string(table).is_ok_and(|table| self.owners(&table).any(|owner| owner == own))
         };

@@ -7,8 +7,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
-
-use crate::error::{CommandError, ErrorKind};
+use weir_host::error::{CommandError, ErrorKind};
 
 /// The media type of an error.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";

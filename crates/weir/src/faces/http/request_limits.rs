@@ -16,10 +16,10 @@ use axum::{BoxError, Router};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio::time::Sleep;
+use weir_host::answer::size;
 
 use super::listen::ServerLimits;
 use super::problem::Problem;
-use crate::answer::size;
 
 /// How many times as long as its head a body may take.
 const BODY_TIMEOUT_FACTOR: u32 = 3;

@@ -8,8 +8,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-
-use crate::error::{CommandError, ErrorKind};
+use weir_host::error::{CommandError, ErrorKind};
 
 /// Reads a certificate with its chain and its key, both as PEM.
 pub(super) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, CommandError> {

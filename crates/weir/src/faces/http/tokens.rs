@@ -10,12 +10,12 @@ use std::sync::Mutex;
 
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use weir_host::error::CommandError;
+use weir_host::mutex::lock;
+use weir_host::when;
 
 use super::problem::Problem;
-use crate::error::CommandError;
-use crate::mutex::lock;
 use crate::operations::Effect;
-use crate::when;
 use file::{FileVersion, Token};
 pub(crate) use file::{issue, renew};
 

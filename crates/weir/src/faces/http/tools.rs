@@ -14,6 +14,8 @@ use axum::response::Response;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use weir_host::answer::Answer;
+use weir_host::error::CommandError;
 
 use super::caller::Caller;
 use super::calls::in_time;
@@ -21,8 +23,6 @@ use super::problem::Problem;
 use super::request_limits::whole_body;
 use super::tokens::TokenScope;
 use super::{ServerState, answer_json};
-use crate::answer::Answer;
-use crate::error::CommandError;
 use crate::faces::tool_call;
 use crate::operations::Operation;
 use crate::run::unfinished;

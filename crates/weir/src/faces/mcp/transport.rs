@@ -15,9 +15,9 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinHandle;
+use weir_host::mutex::lock;
 
 use super::message::{parse, refusal};
-use crate::mutex::lock;
 
 /// The longest line that is read, in bytes.
 const MAX_LINE_BYTES: usize = 16 << 20;

@@ -13,19 +13,19 @@ use std::time::{Duration, Instant};
 
 use weir_clients::{Purpose, SeenResult};
 use weir_core::Reference;
+use weir_host::env::{Env, Paths};
+use weir_host::mutex::lock;
+use weir_host::project::Project;
+use weir_host::switch::{Off, Switch};
+use weir_host::when;
 
 use super::rulings::{ResultKey, Ruling, Rulings};
 use super::tally::Counter;
 use super::wire::{self, Conversation, ResultText, WireFormat};
 use crate::context::Context;
-use crate::env::{Env, Paths};
 use crate::faces::paint;
 use crate::hook::hold::{HELD_AS, MAX_SURELY_SMALL_BYTES};
 use crate::hook::{FileState, HookContext, RequestedResult, faults};
-use crate::mutex::lock;
-use crate::project::Project;
-use crate::switch::{Off, Switch};
-use crate::when;
 
 /// How long after its last renewal a stored result is renewed again, if requests still have its replacement.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(60 * 60);

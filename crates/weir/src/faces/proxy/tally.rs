@@ -4,11 +4,11 @@
 use std::sync::Mutex;
 
 use serde::Serialize;
+use weir_host::answer::{Answer, counted, size};
+use weir_host::error::CommandError;
+use weir_host::mutex::lock;
 
 use super::MAX_BODY_BYTES;
-use crate::answer::{Answer, counted, size};
-use crate::error::CommandError;
-use crate::mutex::lock;
 
 /// What was done, in numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -74,8 +74,9 @@ impl Counter {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use expect_test::{Expect, expect};
+
+    use super::*;
 
     fn check(tally: Tally, expected: Expect) {
         expected.assert_eq(&tally.text());

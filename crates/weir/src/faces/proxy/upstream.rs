@@ -12,8 +12,8 @@ use axum::http::request::Parts;
 use axum::http::uri::{Authority, Scheme};
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, Version};
 use axum::response::Response;
+use weir_host::error::CommandError;
 
-use crate::error::CommandError;
 use crate::faces::http::problem::Problem;
 use crate::faces::outgoing::{HttpClient, client, is_loopback};
 
@@ -141,8 +141,9 @@ fn passed_on(headers: &HeaderMap) -> HeaderMap {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use expect_test::{Expect, expect};
+
+    use super::*;
 
     fn check(url: &str, expected: Expect) {
         let found = Upstream::at(url, false).map_or_else(|error| error.message, |upstream| upstream.to_string());

@@ -16,8 +16,7 @@ use std::collections::HashMap;
 use axum::http::Method;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-
-use crate::face::Face;
+use weir_host::face::Face;
 
 /// The formats, told apart by the end of the path.
 const FORMATS: &[WireFormat] = &[anthropic::FORMAT, anthropic::COUNT, chat::FORMAT, responses::FORMAT];

@@ -1,8 +1,7 @@
 //! The settings, each with what it does and how its value reads. `docs/configuration.md` explains them.
 
 use weir_fetch::endpoint::shown_address;
-
-use crate::config::{Config, EmbeddingModel, LayerUse, ListedTools, Network, Sandbox};
+use weir_host::config::{Config, EmbeddingModel, LayerUse, ListedTools, Network, Sandbox};
 
 /// A setting of the configuration.
 pub(crate) struct Setting {

@@ -5,14 +5,14 @@ use std::io::Write;
 
 use clap::{ArgMatches, Command};
 use serde_json::json;
+use weir_host::answer::{Answer, counted, size};
+use weir_host::error::CommandError;
+use weir_host::scratch::{Scratch, cannot_use};
+use weir_host::when;
 use weir_store::{Copied, Owner};
 
 use super::{StoreTarget, UnfinishedFile, check_new, file_argument, force_argument, path_of, user_argument};
-use crate::answer::{Answer, counted, size};
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::scratch::{Scratch, cannot_use};
-use crate::when;
 
 /// The first file of a backup, which identifies it.
 pub(super) const MANIFEST: &str = "weir-backup.json";

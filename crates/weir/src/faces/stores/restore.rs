@@ -6,14 +6,14 @@ use std::path::Path;
 
 use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
+use weir_host::answer::{Answer, counted};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::scratch::{Scratch, cannot_use};
 use weir_store::{Store, StoreError};
 
 use super::backup::{FORMAT, MANIFEST, VERSION};
 use super::{StoreTarget, file_argument, force_argument, new_private_file, path_of, set_aside_old, still_open};
-use crate::answer::{Answer, counted};
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
-use crate::scratch::{Scratch, cannot_use};
 
 /// The largest manifest, in bytes.
 const MAX_MANIFEST_BYTES: u64 = 16 << 20;

@@ -4,13 +4,13 @@
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_core::wording::{counted, one_line};
+use weir_host::answer::Answer;
+use weir_host::error::CommandError;
 use weir_records::is_name;
 use weir_records::sealed::{Member, MemberKey};
 
 use super::raw;
-use crate::answer::Answer;
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::team::{ExchangeLock, KeyWish, PreviewedRecord, Report, SealReport, Vault, described};
 
 /// Adds the options.

@@ -3,10 +3,10 @@
 use clap::ArgMatches;
 use serde_json::json;
 use weir_core::TenantId;
+use weir_host::answer::{Answer, counted, one_line};
+use weir_host::error::{CommandError, ErrorKind};
 
 use super::storage::Place;
-use crate::answer::{Answer, counted, one_line};
-use crate::error::{CommandError, ErrorKind};
 
 /// Removes a tenant: tokens first, then texts, index and records. Rows of the audit stay.
 pub(super) fn run(place: &Place, arguments: &ArgMatches) -> Result<Answer, CommandError> {

@@ -8,20 +8,21 @@ use std::time::Duration;
 use axum::extract::Request;
 use axum::middleware::map_request;
 use clap::ArgMatches;
+use weir_host::env::Env;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::signal;
+use weir_host::when;
 use weir_server::{AnsweredRequest, ClientAddress, LocalTool, ResourceServer, Service, ServiceOptions, Started};
 
 use super::storage::{Place, Storage, failed};
 use super::traces::{TraceOptions, Traces};
-use crate::env::Env;
-use crate::error::{CommandError, ErrorKind};
 use crate::faces::http::command::{Door, announce, hosts, limits, log_format, runtime};
 use crate::faces::http::guard::guarded;
 use crate::faces::http::observe::{LogFormat, log_json, log_text};
 use crate::faces::http::peer::Peer;
 use crate::faces::http::request_limits::{LimitAdvice, limited_with};
-use crate::faces::{paint, signal};
+use crate::faces::paint;
 use crate::operations::OPERATIONS;
-use crate::when;
 
 /// How long the last copy of the index may take. One that is not finished leaves the copy before as it was.
 const COPY_TIMEOUT: Duration = Duration::from_secs(10);

@@ -8,6 +8,8 @@ use std::time::Duration;
 use clap::ArgMatches;
 use weir_core::{Scope, TenantId};
 use weir_embed::Embed as _;
+use weir_host::env::Env;
+use weir_host::error::{CommandError, ErrorKind};
 use weir_records::{Accounts, DeletedTenant, ErrorKind as PortKind, Index as _, PortError, Ports, sqlite};
 use weir_server::{
     Bridge, CopyPlace, Copying, IndexCopier, Meaning, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions,
@@ -16,8 +18,6 @@ use weir_server::{
 
 use super::migrate;
 use super::texts::TextsPlace;
-use crate::env::Env;
-use crate::error::{CommandError, ErrorKind};
 
 /// The role that the server uses in its database, whatever role logs in.
 const ROLE: &str = "weir_app";

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use weir_host::env::Env;
+use weir_host::error::{CommandError, ErrorKind};
 use weir_server::{ObjectBlobs, S3Place};
 
 use super::storage::failed;
-use crate::env::Env;
-use crate::error::{CommandError, ErrorKind};
 
 /// The region that stores other than AWS are told.
 const DEFAULT_REGION: &str = "us-east-1";

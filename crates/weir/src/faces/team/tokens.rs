@@ -6,18 +6,18 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde_json::{Value, json};
 use weir_core::{ProjectKey, TenantId, Timestamp, UserId};
+use weir_host::answer::{Answer, counted, one_line};
+use weir_host::env::Env;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::when;
 use weir_records::{
     Accounts, ApiToken, Credential, MAX_NAME_BYTES, Revoked, TokenId, TokenScope, TokenStanding, is_name,
 };
 
 use super::storage::{Place, Prepared, failed};
 use super::{delete, migrate};
-use crate::answer::{Answer, counted, one_line};
-use crate::env::Env;
-use crate::error::{CommandError, ErrorKind};
 use crate::faces::http::command::parse_life;
 use crate::faces::paint;
-use crate::when;
 
 /// Runs a command below `weir team`.
 pub(crate) fn run(env: &Env, arguments: &ArgMatches) -> Result<Answer, CommandError> {

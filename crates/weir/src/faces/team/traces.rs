@@ -25,15 +25,15 @@ use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
+use weir_host::answer::one_line;
+use weir_host::env::Env;
+use weir_host::error::CommandError;
+use weir_host::when;
 use weir_server::{AnsweredRequest, RequestWatcher};
 
 use self::span::{Span, export};
-use crate::answer::one_line;
-use crate::env::Env;
-use crate::error::CommandError;
 use crate::faces::outgoing::{HttpClient, client, is_loopback};
 use crate::faces::paint;
-use crate::when;
 
 /// How many spans wait to be sent at most. Further ones are lost.
 const MAX_WAITING: usize = 2_048;

@@ -8,10 +8,9 @@ use axum::http::header::{
 };
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
+use weir_host::error::{CommandError, ErrorKind};
 use weir_pages::message::Message;
 use weir_pages::{ASSETS, Text};
-
-use crate::error::{CommandError, ErrorKind};
 
 /// What every page of a stored text forbids: to run, to load and to be framed.
 const RAW_POLICY: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";

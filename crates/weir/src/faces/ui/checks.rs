@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use weir_core::Timestamp;
 use weir_core::time::DAY;
+use weir_host::error::CommandError;
 use weir_pages::Prose;
 use weir_pages::health::{Check, CheckState};
 use weir_store::{HookDay, HookUse};
@@ -17,7 +18,6 @@ use weir_store::{HookDay, HookUse};
 use super::clock::day_of;
 use super::known::ViewedProject;
 use crate::context::LockedStores;
-use crate::error::CommandError;
 use crate::operations::{Arguments, OPERATIONS};
 use crate::outputs::SeenOutputs;
 

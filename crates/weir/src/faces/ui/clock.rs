@@ -3,9 +3,8 @@
 use jiff::tz::TimeZone;
 use weir_core::Timestamp;
 use weir_core::time::DAY;
+use weir_host::when;
 use weir_pages::Moment;
-
-use crate::when;
 
 /// The present, and where on earth it is.
 #[derive(Clone)]

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::HeaderMap;
 use axum::http::header::{COOKIE, ORIGIN};
-
-use crate::error::CommandError;
+use weir_host::error::CommandError;
 
 /// The longest part of a header that is looked at, in bytes.
 const MAX_COOKIE_BYTES: usize = 16 << 10;

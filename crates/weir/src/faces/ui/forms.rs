@@ -6,6 +6,8 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use serde_json::{Value, json};
 use weir_core::{Entry, Level, NoteKind, Origin, Reference};
+use weir_host::answer::Answer;
+use weir_host::error::{CommandError, ErrorKind};
 use weir_pages::routes::Act;
 use weir_store::Found;
 
@@ -14,9 +16,7 @@ use super::known::Visit;
 use super::route::{Destination, Place};
 use super::view::{Asked, KEYS, THEME, View};
 use super::{Ui, answer, entry};
-use crate::answer::Answer;
 use crate::context::{Context, LockedStores};
-use crate::error::{CommandError, ErrorKind};
 use crate::operations::{Arguments, OPERATIONS};
 use crate::staleness;
 

@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use weir_core::Timestamp;
 use weir_core::time::DAY;
+use weir_host::error::CommandError;
 use weir_pages::health::{Health, HookDay, HookTimes, LastHook, OutputRow, SeenOutputs, StoreDay};
 use weir_pages::message::Message;
 use weir_pages::{Page, Shell};
@@ -13,7 +14,6 @@ use super::answer;
 use super::checks::{Report, StoreReport};
 use super::clock::{day_of, noon_of};
 use super::view::View;
-use crate::error::CommandError;
 use crate::outputs::OutputCount;
 
 /// How many seconds later a page looks again for checks that are being made.

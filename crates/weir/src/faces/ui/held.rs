@@ -1,10 +1,10 @@
 //! Outputs that were held back: which entries they are, and their tokens.
 
 use weir_core::{Entry, EntryKind, Scope, SessionKey};
+use weir_host::answer::PrintedOutput;
+use weir_host::error::CommandError;
 use weir_store::Store;
 
-use crate::answer::PrintedOutput;
-use crate::error::CommandError;
 use crate::metering;
 use crate::run::MAX_WHOLE_TOKENS;
 

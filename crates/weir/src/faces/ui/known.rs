@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::{CancellationToken, DropGuard};
 use weir_core::SessionKey;
+use weir_host::error::CommandError;
+use weir_host::project::Project;
 use weir_pages::ProjectLink;
 use weir_store::KnownProject;
 
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::faces::http::calls::{CallContext, Calls};
-use crate::project::Project;
 
 /// The projects that have a store.
 pub(super) struct KnownProjects {

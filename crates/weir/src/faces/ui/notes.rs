@@ -6,11 +6,11 @@ mod review;
 use std::cmp::Reverse;
 
 use weir_core::{Reference, Timestamp};
+use weir_host::error::CommandError;
 use weir_pages::Text;
 use weir_pages::notes::{Counts, NoteCard, NoteFilter, Notes};
 
 use super::view::View;
-use crate::error::CommandError;
 use review::{Review, ReviewedNote};
 
 /// The number of notes of a page.

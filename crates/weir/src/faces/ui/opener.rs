@@ -7,11 +7,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::os::OPENER;
+use weir_host::random;
 use weir_store::private;
-
-use crate::error::{CommandError, ErrorKind};
-use crate::os::OPENER;
-use crate::random;
 
 /// The file that leads to the link. It is removed on drop.
 pub(super) struct Opened(PathBuf);

@@ -1,6 +1,7 @@
 //! Projects: one row for each that has a store.
 
 use weir_core::{SessionKey, Timestamp};
+use weir_host::error::{CommandError, ErrorKind};
 use weir_pages::projects::{ProjectRow, Projects};
 use weir_store::{MeterRow, SessionFilter, StoreOverview};
 
@@ -8,7 +9,6 @@ use super::account::{account, dollars};
 use super::known::ViewedProject;
 use super::transcripts::Facts;
 use super::view::{MAX_PROJECTS, View, short_path};
-use crate::error::{CommandError, ErrorKind};
 
 /// How many days money and net cover.
 const DAYS: usize = 14;

@@ -5,6 +5,7 @@ use axum::response::Response;
 use weir_core::guide::{Outcome, Outcomes, outcomes};
 use weir_core::wording::size;
 use weir_core::{EventKind, Scope, SessionKey};
+use weir_host::error::{CommandError, ErrorKind};
 use weir_pages::figures::count;
 use weir_pages::session::{
     Compaction, EventLine, Figures, Guide, GuideChoice, Item, Reflection, Session, Statement, Statements, Timeline,
@@ -22,7 +23,6 @@ use super::rows::ALWAYS;
 use super::transcripts::{Conversation, Facts, ShownInstead};
 use super::view::{View, client_name, session_key, session_text, title_of};
 use crate::context::LockedStores;
-use crate::error::{CommandError, ErrorKind};
 use crate::hook::guides;
 use crate::setup::window_set;
 

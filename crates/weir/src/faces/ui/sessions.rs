@@ -1,6 +1,7 @@
 //! Sessions: the conversations of all clients, newest first, a page at a time.
 
 use weir_core::Timestamp;
+use weir_host::error::CommandError;
 use weir_pages::Text;
 use weir_pages::sessions::{ClientCount, Sessions};
 use weir_store::{SessionFilter, SessionPlace};
@@ -9,7 +10,6 @@ use super::known::ViewedProject;
 use super::rows::ProjectSessions;
 use super::view::{View, client_name};
 use crate::context::LockedStores;
-use crate::error::CommandError;
 
 /// The number of sessions of a page.
 const PAGE_SESSIONS: usize = 25;

@@ -1,14 +1,14 @@
 //! Settings as read: what is set, and by which line of which file.
 
+use weir_host::config::{self, Config};
+use weir_host::env::{WEIR_DATA, WEIR_OFF, WEIR_SESSION, WEIR_WORK};
+use weir_host::error::CommandError;
+use weir_host::foreign;
 use weir_pages::settings::{FileState, Group, SetBy, Setting, Settings, SettingsFile};
 use weir_pages::{Prose, Text};
 
 use super::view::{View, short_path};
-use crate::config::{self, Config};
-use crate::env::{WEIR_DATA, WEIR_OFF, WEIR_SESSION, WEIR_WORK};
-use crate::error::CommandError;
 use crate::faces::settings::{SETTINGS, SetLine, Setting as Known, set_lines};
-use crate::foreign;
 use crate::replay::prices::{self, Prices};
 
 /// The variables that are shown, with what they do.

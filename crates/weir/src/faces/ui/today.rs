@@ -4,6 +4,7 @@ mod gather;
 
 use weir_core::time::DAY;
 use weir_core::{EntryKind, SessionKey, Timestamp};
+use weir_host::error::CommandError;
 use weir_pages::Text;
 use weir_pages::figures::count;
 use weir_pages::session::EventLine;
@@ -17,7 +18,6 @@ use super::rows::ProjectSessions;
 use super::transcripts::Facts;
 use super::view::View;
 use super::{events, window};
-use crate::error::CommandError;
 use crate::replay::places;
 use crate::setup::health;
 use gather::Gathered;

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use axum::http::HeaderMap;
 use weir_core::wording::one_line;
 use weir_core::{Entry, EntryKind, Level, Origin, SessionKey, Timestamp};
+use weir_host::answer::counted;
+use weir_host::error::{CommandError, ErrorKind};
 use weir_pages::words::{Standing, Words};
 use weir_pages::{Moment, Shell, Text, Theme};
 use weir_store::SessionSummary;
@@ -15,8 +17,6 @@ use super::clock::Clock;
 use super::entrance::cookie;
 use super::fields::Fields;
 use super::known::ViewedProject;
-use crate::answer::counted;
-use crate::error::{CommandError, ErrorKind};
 use crate::sessions;
 
 /// The cookie with the theme.

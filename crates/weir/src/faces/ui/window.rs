@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use weir_core::SessionKey;
 use weir_core::wording::counted;
+use weir_host::error::CommandError;
 use weir_pages::message::Message;
 use weir_pages::today::CheaperWindow;
 use weir_pages::window::{ClientChoice, SessionCost, SettingPreview, SizeCost, Window};
@@ -14,7 +15,6 @@ use super::answer;
 use super::transcripts::{Conversation, Facts};
 use super::view::{View, session_text};
 use crate::context::Context;
-use crate::error::CommandError;
 use crate::setup::window_set;
 use crate::window::{CostParts, Limit, Played, Study, studies};
 

@@ -10,10 +10,10 @@ use std::path::Path;
 use weir_core::Reference;
 use weir_core::unseen::named;
 use weir_core::wording::{counted, fence, size};
+use weir_host::error::CommandError;
 use weir_store::BlobReader;
 
 use super::outline;
-use crate::error::CommandError;
 
 /// How many tokens of the beginning are shown.
 const BEGINNING_TOKENS: usize = 2_000;

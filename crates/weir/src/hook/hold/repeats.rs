@@ -12,10 +12,10 @@ use std::path::Path;
 use weir_clients::{Done, Retention, Tool, ToolCall};
 use weir_core::Reference;
 use weir_core::wording::one_line;
+use weir_host::error::CommandError;
 use weir_store::{Repeat, ShownLines};
 
 use super::{entry, keep, rewound};
-use crate::error::CommandError;
 use crate::hook::{Call, FileState, faults, unreadable};
 
 /// Shorter runs of lines are repeated, because a remark would hardly be shorter.
@@ -186,7 +186,7 @@ fn without(text: &str, repeats: &[Repeat], reference: Reference, numbered: Optio
 /// gone back, or it is not the transcript of then.
 fn has_lost(transcript: &Path, marks: &[&str], shown: &mut ShownLines) -> std::io::Result<bool> {
     let Some(searched) = shown.transcript_searched(transcript) else { return Ok(true) };
-    let mut file = crate::foreign::open_user_file(transcript)?;
+    let mut file = weir_host::foreign::open_user_file(transcript)?;
     let length = file.metadata()?.len();
     if length < searched || length - searched > MAX_SEARCHED_BYTES {
         return Ok(true);

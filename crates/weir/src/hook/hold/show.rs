@@ -6,10 +6,10 @@ use std::path::Path;
 
 use weir_clients::{Done, Purpose, Tool, ToolCall};
 use weir_digest::{About, Frame, Page};
+use weir_host::error::CommandError;
+use weir_host::face::Face;
 
 use super::{KeptText, beginning};
-use crate::error::CommandError;
-use crate::face::Face;
 use crate::hook::unreadable;
 use crate::run::looked_for;
 use crate::text::StoredTextSource;

@@ -15,20 +15,20 @@ use serde_json::Value;
 use weir_clients::Client;
 use weir_core::wording::one_line;
 use weir_core::{EntryKind, Level, NewEntry, Origin, SessionKey};
+use weir_host::config;
+use weir_host::env::{Env, Paths};
+use weir_host::error::{CommandError, store_message};
+use weir_host::face::Face;
+use weir_host::os::ShellEnd;
+use weir_host::when;
 use weir_store::{MeterAction, Patience, Reading};
 
 use super::RewriteFiles;
-use crate::config;
-use crate::env::{Env, Paths};
-use crate::error::{CommandError, store_message};
-use crate::face::Face;
 use crate::hook::client_view::ClientView;
 use crate::hook::hold::{self, OutputContext};
 use crate::hook::payload::copy;
 use crate::hook::{MAX_TITLE_CHARS, SessionLocation, environment, faults, unreadable};
 use crate::metering;
-use crate::os::ShellEnd;
-use crate::when;
 
 /// The argument that selects this mode.
 pub(crate) const RELAY: &str = "relay-output";

@@ -2,10 +2,10 @@
 
 use weir_clients::{AcceptedReplies, Hook, Point, capture};
 use weir_core::{EntryKind, Event, Level, NewEntry, Note, Origin, SessionKey, Timestamp};
+use weir_host::answer::one_line;
 use weir_store::{ForeignRow, SUMMARY};
 
 use super::{ExportImport, name};
-use crate::answer::one_line;
 use crate::engram::export::{ExportRow, ObservationRow, PromptRow, Section, SessionRow};
 use crate::engram::{self, CLIENT};
 

@@ -1,11 +1,11 @@
 //! What the operation answers, for programs.
 
 use weir_core::Entry;
+use weir_host::when;
 use weir_store::RecentPrompt;
 
 use super::gather::{Recent, RecentNote};
 use crate::sessions::SessionData;
-use crate::when;
 
 /// Recent sessions, prompts and notes, newest first.
 #[derive(Debug, serde::Serialize, schemars::JsonSchema)]

@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 
 use weir_core::wording::flat;
 use weir_core::{Entry, Level, Scope};
+use weir_host::error::CommandError;
 use weir_store::{RecentPrompt, SessionSummary, Store};
 
 use super::render::NoteForm;
 use crate::context::LockedStores;
-use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
 
 /// The number of sessions.

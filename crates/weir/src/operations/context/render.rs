@@ -3,13 +3,14 @@
 
 use weir_core::Entry;
 use weir_core::wording::{counted, flat};
+use weir_host::answer::{Answer, Budget};
+use weir_host::face::Face;
+use weir_host::when;
 use weir_store::RecentPrompt;
 
 use super::data::{ContextData, ShownCounts};
 use super::gather::{Recent, RecentNote};
-use crate::answer::{Answer, Budget};
-use crate::face::Face;
-use crate::{sessions, when};
+use crate::sessions;
 
 /// How many characters of the name of a project are shown.
 const MAX_NAME_CHARS: usize = 40;

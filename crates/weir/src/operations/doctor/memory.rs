@@ -9,11 +9,11 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 use weir_core::wording::{counted, one_line};
+use weir_host::error::CommandError;
+use weir_host::foreign::{self, MAX_SETTINGS_BYTES};
 
 use super::Check;
 use crate::context::Context;
-use crate::error::CommandError;
-use crate::foreign::{self, MAX_SETTINGS_BYTES};
 
 /// The built-in data.
 const BUILT_IN: &str = include_str!("memory.toml");

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use weir_core::wording::{counted, one_line, size};
+use weir_host::os;
 
 use super::Check;
 use crate::context::Context;
-use crate::os;
 use crate::setup::servers::{self, ConfiguredServer, Launch};
 
 /// How the report calls them.

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use weir_core::wording::quoted;
 use weir_core::{EntryKind, Level};
+use weir_host::answer::{counted, one_line, size};
+use weir_host::error::CommandError;
 use weir_store::{Depth, Health, LostText, StoreError, Swept, UnavailableText, UnreadEntry};
 
 use super::{Check, Doctor};
-use crate::answer::{counted, one_line, size};
 use crate::context::{Context, LockedStores, strays};
-use crate::error::CommandError;
 
 /// Checks a store as it is, if it exists.
 pub(super) fn check(

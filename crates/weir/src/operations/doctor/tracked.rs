@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use weir_host::answer::one_line;
+
 use super::Check;
-use crate::answer::one_line;
 use crate::context::Context;
 use crate::permission;
 use crate::staleness::GitQuery;

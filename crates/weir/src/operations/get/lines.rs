@@ -7,11 +7,10 @@ use regex::Regex;
 use weir_core::terminal;
 use weir_core::unseen::named;
 use weir_digest::select::Selected;
+use weir_host::answer::size;
+use weir_host::error::CommandError;
+use weir_host::face::Face;
 use weir_store::{BlobReader, Line};
-
-use crate::answer::size;
-use crate::error::CommandError;
-use crate::face::Face;
 
 /// How many lines before and after a requested line are shown by default.
 pub(super) const DEFAULT_CONTEXT_LINES: u64 = 15;

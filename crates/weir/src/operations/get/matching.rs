@@ -2,12 +2,12 @@
 
 use weir_core::Entry;
 use weir_digest::{About, Frame, Page, intent};
+use weir_host::answer::{Answer, Budget, headline};
+use weir_host::error::CommandError;
+use weir_host::face::Face;
 use weir_store::BlobReader;
 
 use super::GetData;
-use crate::answer::{Answer, Budget, headline};
-use crate::error::CommandError;
-use crate::face::Face;
 use crate::run;
 use crate::text::{StoredTextSource, unreadable};
 

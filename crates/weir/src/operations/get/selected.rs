@@ -1,11 +1,11 @@
 //! Selects values from JSON or from separated values.
 
 use weir_digest::select::{NotSelected, Wanted, select};
+use weir_host::error::CommandError;
+use weir_host::face::Face;
 use weir_store::BlobReader;
 
 use super::lines::{DEFAULT_CONTEXT_LINES, LineQuery, LineRange, MAX_BYTES_PER_TOKEN, SelectedText};
-use crate::error::CommandError;
-use crate::face::Face;
 use crate::text::StoredTextSource;
 
 /// Returns the values at a path, or the rows with these columns: those in the range that match.

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use weir_core::run::{Ended, RunFacts};
 use weir_core::{EntryKind, EventKind, Scope, WhyGone};
+use weir_host::answer::{counted, duration, one_line};
+use weir_host::error::CommandError;
+use weir_host::when;
 use weir_store::{HistoryFilter, Moment, Store};
-
-use crate::answer::{counted, duration, one_line};
-use crate::error::CommandError;
-use crate::when;
 
 /// How many events are read at once after the first page.
 const PAGE_EVENTS: usize = 5_000;

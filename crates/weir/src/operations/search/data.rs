@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::{EntryKind, Origin};
+use weir_host::answer::references;
+use weir_host::choice::Choice;
+use weir_host::when;
 use weir_store::Hit;
 
 use super::{Doubts, QueryResult};
-use crate::answer::references;
-use crate::choice::Choice;
 use crate::mapping::FoundSymbol;
 use crate::staleness::Doubt;
-use crate::when;
 
 /// What a search found.
 #[derive(Debug, Serialize, JsonSchema)]

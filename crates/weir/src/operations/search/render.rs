@@ -4,12 +4,12 @@
 
 use weir_core::wording::counted;
 use weir_core::{Entry, EntryKind, Query, Reference};
+use weir_host::answer::{Answer, Budget, fence, fit_items, headline, name, one_line};
+use weir_host::face::Face;
 use weir_store::{Hit, Unreadable};
 
 use super::data::SearchData;
 use super::{Doubts, QueryResult};
-use crate::answer::{Answer, Budget, fence, fit_items, headline, name, one_line};
-use crate::face::Face;
 use crate::mapping::FoundSymbol;
 use crate::needs::KnowledgeContext;
 use crate::staleness;

@@ -1,11 +1,11 @@
 //! Finds notes by their topic, which the index does not have.
 
 use weir_core::{Entry, EntryKind, Level, Query, Scope};
+use weir_host::error::CommandError;
 use weir_store::{Hit, Store};
 
 use super::{QueryResult, coverage};
 use crate::context::LockedStores;
-use crate::error::CommandError;
 
 /// How many notes of each store are looked at, newest first.
 const MAX_NOTES: usize = 500;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir_clients::transcript::{Session, Step};
 use weir_core::SessionKey;
 use weir_core::wording::counted;
+use weir_host::error::CommandError;
 use weir_store::{MeterAction, MeterRow};
 
-use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
 use crate::replay::prices::Prices;
 

@@ -6,10 +6,10 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value};
 use weir_clients::transcript::Reading;
+use weir_host::error::{CommandError, ErrorKind};
 use weir_store::{ForeignDb, ForeignDbError};
 
 use super::TranscriptLocation;
-use crate::error::{CommandError, ErrorKind};
 
 /// Adds the sessions of a database.
 pub(super) fn sessions(path: &Path, found: &mut Vec<TranscriptLocation>) -> Result<(), CommandError> {

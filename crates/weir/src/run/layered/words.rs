@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use weir_core::wording::{counted, quoted};
+use weir_host::answer::one_line;
 use weir_layer::{Applied, Change, ChangeKind, Recovered, RecoveredHow, Undone, What};
-
-use crate::answer::one_line;
 
 /// The maximum number of files that are named.
 const MAX_NAMES: usize = 8;

@@ -1,9 +1,9 @@
 //! Changes of who the members are, as this machine makes them. Invariant: nothing counts before it is read from the log.
 
+use weir_host::error::{CommandError, ErrorKind};
 use weir_records::sealed::{KeyGrants, MAX_GRANTS, Member, MemberKey, SealedPlace};
 
 use super::Vault;
-use crate::error::{CommandError, ErrorKind};
 use crate::team::outbox::broken;
 
 /// A change of who can read a project.

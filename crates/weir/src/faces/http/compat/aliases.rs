@@ -11,6 +11,9 @@ use axum::response::Response;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use weir_host::answer::{Answer, one_line};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::when;
 
 use super::super::caller::Caller;
 use super::super::problem::Problem;
@@ -18,11 +21,10 @@ use super::super::tokens::TokenScope;
 use super::super::tools::{self, ToolAnswer, ToolCall};
 use super::super::{ServerState, answer_json};
 use super::Compat;
-use crate::answer::{Answer, one_line};
-use crate::error::{CommandError, ErrorKind};
+use crate::engram;
 use crate::faces::tool_call;
 use crate::operations::Effect;
-use crate::{engram, projects, when};
+use crate::projects;
 
 /// A tool of engram.
 pub(crate) struct Alias {

@@ -9,21 +9,21 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use weir_clients::{AcceptedReplies, Hook, Point, capture};
 use weir_core::event::{LONGEST_TEXT, line};
 use weir_core::{EntryKind, Event, EventKind, Level, NewEntry, Note, NoteKind, Origin, Priority, Scope, SessionKey};
+use weir_host::answer::one_line;
+use weir_host::env::Env;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::face::Face;
+use weir_host::project::Project;
+use weir_host::switch::Switch;
 use weir_store::HistoryFilter;
 
 use super::super::ServerState;
 use super::super::calls::CallContext;
 use super::learnings;
-use crate::answer::one_line;
 use crate::context::Context;
 use crate::engram::{CLIENT, without_private};
-use crate::env::Env;
-use crate::error::{CommandError, ErrorKind};
-use crate::face::Face;
 use crate::needs::KnowledgeContext;
 use crate::operations::context::{Reach, project_context};
-use crate::project::Project;
-use crate::switch::Switch;
 
 /// The maximum number of learnings that are kept of one text.
 const MAX_LEARNINGS: usize = 100;

@@ -5,13 +5,13 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::os::{self, not_following};
+use weir_host::random;
+use weir_host::when;
 use weir_store::private;
 
 use super::TokenScope;
-use crate::error::{CommandError, ErrorKind};
-use crate::os::{self, not_following};
-use crate::random;
-use crate::when;
 
 /// The name of the file, below the data folder.
 const NAME: &str = "http-tokens.json";

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 use serde_json::value::RawValue;
-
-use crate::face::Face;
+use weir_host::face::Face;
 
 /// The tool that reads the text behind a reference. Clients put the name of the server before it.
 const GET: &str = "ctx_get";

@@ -7,16 +7,18 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use weir_core::wording::quoted;
 use weir_core::{Limits, ProjectKey, RepositoryIdentity, Scope};
+use weir_host::answer::{Answer, counted};
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::project::Project;
+use weir_host::scratch::cannot_use;
+use weir_host::sharing::{self, SharedStore};
+use weir_host::when;
 use weir_store::{KnownProject, Owner, Store, StoreError};
 
 use super::super::{Asker, StoreTarget, has_store, open, still_open};
-use crate::answer::{Answer, counted};
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
-use crate::project::Project;
-use crate::scratch::cannot_use;
-use crate::sharing::{self, SharedStore};
-use crate::{identity, moved, when};
+use crate::identity;
+use crate::moved;
 
 /// How long to wait for git in total.
 const GIT_TIMEOUT: Duration = Duration::from_secs(10);

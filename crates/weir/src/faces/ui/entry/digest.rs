@@ -2,10 +2,10 @@
 
 use weir_core::Entry;
 use weir_digest::{About, Digest, Frame};
+use weir_host::error::CommandError;
 use weir_pages::entry::DigestLine;
 use weir_store::BlobReader;
 
-use crate::error::CommandError;
 use crate::text::{StoredTextSource, unreadable};
 
 /// Up to this many tokens, a model gets the whole text.

@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 
 use regex::{Regex, RegexBuilder};
 use weir_core::wording::{one_line, size};
+use weir_host::error::CommandError;
 use weir_pages::entry::{Line, Piece};
 use weir_store::BlobReader;
 
 use super::super::fields::Fields;
-use crate::error::CommandError;
 
 /// A text of up to this many lines is shown whole.
 const MAX_WHOLE_LINES: u64 = 400;

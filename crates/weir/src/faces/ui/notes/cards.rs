@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use weir_core::{Entry, Level, Reference, Scope};
+use weir_host::error::CommandError;
 use weir_pages::notes::{NoteCard, Revision};
 use weir_pages::words::{Badge, Mark, Span};
 use weir_store::Store;
@@ -11,7 +12,6 @@ use weir_store::Store;
 use super::super::known::{ViewedProject, Visit};
 use super::super::view::{View, reach_of, words_of};
 use super::review::ReviewedNote;
-use crate::error::CommandError;
 
 /// The longest part of a note that a card shows, in bytes.
 const MAX_TEXT_BYTES: u64 = 8 << 10;

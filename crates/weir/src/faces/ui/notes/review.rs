@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use weir_core::time::DAY;
 use weir_core::{Entry, Origin};
+use weir_host::error::CommandError;
 use weir_store::NoteUse;
 
 use super::super::known::{ViewedProject, Visit};
 use super::super::view::View;
-use crate::error::CommandError;
 use crate::staleness::{self, Doubt};
 
 /// The maximum number of notes of a store that are looked at, the newest; fewer of each project if there are many.

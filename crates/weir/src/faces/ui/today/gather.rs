@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use weir_core::{Scope, SessionKey, Timestamp};
+use weir_host::error::CommandError;
 use weir_pages::ProjectLink;
 use weir_store::{EntryFilter, HistoryFilter, MeterRow, Moment, SessionFilter};
 
@@ -13,7 +14,6 @@ use super::super::rows::ProjectSessions;
 use super::super::view::View;
 use super::Period;
 use crate::context::LockedStores;
-use crate::error::CommandError;
 use crate::run::background::{self, RunningCommand};
 
 /// The maximum number of sessions of a project that are looked at.

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 use weir_core::wording::flat;
+use weir_host::answer::Answer;
+use weir_host::error::CommandError;
 
 use super::super::super::ServerState;
 use super::super::record::{Place, Subject};
 use super::Given;
-use crate::answer::Answer;
 use crate::engram::without_private;
-use crate::error::CommandError;
 use crate::operations::context::Reach;
 
 /// How many characters of the goal are in the title of a summary.
