@@ -3,6 +3,9 @@
 //!
 //! Invariant: no character of the text is left out, and none can hide or move another.
 
+use std::pin::Pin;
+use std::sync::Arc;
+
 use weir_core::unseen::{is_unseen, push_name};
 
 use crate::error::{CommandError, ErrorKind};
@@ -14,6 +17,13 @@ const MAX_LINES: usize = 60;
 const MAX_LINE_CHARS: usize = 400;
 /// A gap this wide inside a line is replaced by its width.
 const MIN_GAP_CHARS: usize = 12;
+
+/// Asks the user for consent: takes a question and what the question is about, and resolves to whether the user agreed.
+/// Without one, the answer is no.
+pub type ConsentPrompt = Option<Arc<dyn Fn(String, String) -> ConsentFuture + Send + Sync>>;
+
+/// The user's pending answer.
+pub type ConsentFuture = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 /// Returns a text in a form that a person can judge. Refuses a text that cannot be shown completely.
 pub fn shown(text: &str) -> Result<String, CommandError> {

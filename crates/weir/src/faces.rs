@@ -1,31 +1,20 @@
-//! The faces: the ways to reach the operations. Each is a projection of [`crate::operations::OPERATIONS`].
+//! The faces: the ways to reach the operations. Each is a projection of [`weir_operations::OPERATIONS`].
 
 pub(crate) mod cli;
-mod coerce;
 mod config_file;
 mod editor;
-mod embedder;
-mod functions;
-pub(crate) mod http;
 mod live;
 mod man;
-pub(crate) mod mcp;
 mod notes;
 mod origin;
-mod outgoing;
 mod overview;
 mod pager;
-mod paint;
 mod policy;
-mod proxy;
 mod runs;
-mod settings;
 mod stores;
 mod switch;
 mod sync;
 mod team;
-mod tool_call;
-mod ui;
 mod undo;
 mod uninstall;
 mod upgrade;

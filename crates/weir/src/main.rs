@@ -1,37 +1,7 @@
 //! The program's entry point. Invariant: latency-critical modes branch off here, before any setup they do not need.
 
-mod active_runs;
-mod context;
-mod embedding;
-mod engram;
 mod faces;
-mod fetching;
-mod files;
-mod hook;
-mod identity;
-mod importing;
-mod indexing;
-mod mapping;
-mod metering;
-mod moved;
-mod needs;
-mod operations;
-mod outlining;
-mod outputs;
-mod permission;
-mod projects;
-mod references;
-mod replay;
-mod run;
-mod schema;
-mod semantic;
-mod sessions;
-mod setup;
-mod staleness;
 mod statusline;
-mod team;
-mod text;
-mod window;
 
 use std::process::ExitCode;
 
@@ -41,14 +11,14 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(argument) if argument == weir_runner::HELPER => weir_runner::helper_main(arguments.next().as_deref()),
-        Some(argument) if argument == hook::HOOK => hook::main(&arguments.collect::<Vec<_>>()),
+        Some(argument) if argument == weir_hook::HOOK => weir_hook::main(&arguments.collect::<Vec<_>>()),
         Some(argument) if argument == statusline::STATUSLINE && arguments.len() == 0 => statusline::main(),
-        Some(argument) if argument == hook::rewrite::relay::RELAY => {
-            hook::rewrite::relay::main(&arguments.collect::<Vec<_>>())
+        Some(argument) if argument == weir_hook::rewrite::relay::RELAY => {
+            weir_hook::rewrite::relay::main(&arguments.collect::<Vec<_>>())
         }
-        Some(argument) if argument == outlining::PARSER => outlining::parser_main(),
-        Some(argument) if argument == run::STAND_IN => run::stand_in(&arguments.collect::<Vec<_>>()),
-        Some(argument) if argument == run::background::KEEPER => run::background::keeper_main(),
+        Some(argument) if argument == weir_files::outlining::PARSER => weir_files::outlining::parser_main(),
+        Some(argument) if argument == weir_run::STAND_IN => weir_run::stand_in(&arguments.collect::<Vec<_>>()),
+        Some(argument) if argument == weir_run::background::KEEPER => weir_run::background::keeper_main(),
         _ => faces::cli::run(),
     }
 }

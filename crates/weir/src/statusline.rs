@@ -13,14 +13,13 @@ use std::time::Duration;
 use clap::Command;
 use serde_json::Value;
 use weir_core::{Event, EventKind, SessionKey, Timestamp};
+use weir_hook::location::{SessionLocation, belongs_to};
 use weir_host::env::{Env, Paths};
 use weir_host::switch::Switch;
 use weir_host::when;
+use weir_operations::stats::account::{Account, short};
+use weir_session::replay::prices::{self, Prices};
 use weir_store::Patience;
-
-use crate::hook::location::{SessionLocation, belongs_to};
-use crate::operations::stats::account::{Account, short};
-use crate::replay::prices::{self, Prices};
 
 /// The argument that selects this mode.
 pub(crate) const STATUSLINE: &str = "statusline";

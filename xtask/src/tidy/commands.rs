@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use super::paths::is_document;
 use super::{Finding, Tree, markdown, rust_text};
 
-const SOURCES: &str = "crates/weir/src/";
-const OPERATIONS: &str = "crates/weir/src/operations/";
+const SOURCES: &str = "crates/";
+const OPERATIONS: &str = "crates/weir-operations/src/";
 const MAIN: &str = "crates/weir/src/main.rs";
 const BENCH: &str = "bench/src/main.rs";
 
@@ -61,7 +61,8 @@ impl Program {
                     program.unlisted_tools.extend(tools.iter().cloned());
                 }
                 program.tools.extend(tools);
-            } else if code.contains("use clap::") {
+            }
+            if code.contains("use clap::") {
                 program.commands.extend(commands_for_clap(tree, &code));
             }
         }
@@ -201,9 +202,9 @@ mod tests {
                 ("docs/commands.md", readme),
                 ("docs/a.md", page),
                 ("crates/weir/src/main.rs", "Some(argument) if argument == hook::HOOK => hook::main(),\n"),
-                ("crates/weir/src/hook.rs", "const HOOK: &str = \"hook\";\n"),
-                ("crates/weir/src/operations/get.rs", get),
-                ("crates/weir/src/operations/map.rs", map),
+                ("crates/weir-hook/src/lib.rs", "const HOOK: &str = \"hook\";\n"),
+                ("crates/weir-operations/src/get.rs", get),
+                ("crates/weir-operations/src/map.rs", map),
                 ("crates/weir/src/faces/policy.rs", policy),
                 ("crates/weir/src/statusline.rs", status),
                 ("crates/weir/src/faces/cli.rs", cli),

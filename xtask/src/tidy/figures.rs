@@ -12,9 +12,9 @@ const MEASURED: &str = "measured";
 /// What each benchmark measures.
 const CODE: &[(&str, &[&str])] = &[
     ("weir-bench recall", &["crates/weir-digest/src"]),
-    ("weir-bench sessions", &["crates/weir/src/hook", "crates/weir-clients/src", "crates/weir-digest/src"]),
-    ("weir replay", &["crates/weir/src/hook", "crates/weir-clients/src", "crates/weir-digest/src"]),
-    ("weir-bench hooks", &["crates/weir/src/hook", "crates/weir-clients/src", "crates/weir-store/src"]),
+    ("weir-bench sessions", &["crates/weir-hook/src", "crates/weir-clients/src", "crates/weir-digest/src"]),
+    ("weir replay", &["crates/weir-hook/src", "crates/weir-clients/src", "crates/weir-digest/src"]),
+    ("weir-bench hooks", &["crates/weir-hook/src", "crates/weir-clients/src", "crates/weir-store/src"]),
 ];
 
 /// How much of the code may have changed since, in percent. The next release measures again in any case.

@@ -17,9 +17,9 @@ struct List {
 const LISTS: &[List] = &[
     List {
         thing: "operation",
-        folder: "crates/weir/src/operations/",
+        folder: "crates/weir-operations/src/",
         mark: "impl Declared for ",
-        file: "crates/weir/src/operations.rs",
+        file: "crates/weir-operations/src/lib.rs",
         name: "OPERATIONS",
     },
     List {
@@ -122,15 +122,15 @@ mod tests {
         check(
             &[
                 (
-                    "crates/weir/src/operations.rs",
+                    "crates/weir-operations/src/lib.rs",
                     "mod get;\nmod search;\npub const OPERATIONS: &[Operation] = &[\n  of::<get::Args>(), // search::Args\n];\n",
                 ),
-                ("crates/weir/src/operations/get.rs", OPERATION),
-                ("crates/weir/src/operations/get_more.rs", "fn help() {}"),
-                ("crates/weir/src/operations/search.rs", OPERATION),
+                ("crates/weir-operations/src/get.rs", OPERATION),
+                ("crates/weir-operations/src/get_more.rs", "fn help() {}"),
+                ("crates/weir-operations/src/search.rs", OPERATION),
             ],
             expect![[r#"
-                crates/weir/src/operations/search.rs:1: `OPERATIONS` does not name this operation. Add its line to `OPERATIONS` in crates/weir/src/operations.rs.
+                crates/weir-operations/src/search.rs:1: `OPERATIONS` does not name this operation. Add its line to `OPERATIONS` in crates/weir-operations/src/lib.rs.
             "#]],
         );
     }
@@ -138,9 +138,9 @@ mod tests {
     #[test]
     fn a_check_that_no_longer_sees_anything_says_so() {
         check(
-            &[("crates/weir/src/operations/get.rs", "impl Operation for Args {}")],
+            &[("crates/weir-operations/src/get.rs", "impl Operation for Args {}")],
             expect![[r#"
-                crates/weir/src/operations.rs:1: no file in crates/weir/src/operations/ says `impl Declared for`, so this check sees no operation. Give `LISTS` in xtask/src/tidy/lists.rs the new mark.
+                crates/weir-operations/src/lib.rs:1: no file in crates/weir-operations/src/ says `impl Declared for`, so this check sees no operation. Give `LISTS` in xtask/src/tidy/lists.rs the new mark.
             "#]],
         );
     }

@@ -13,39 +13,34 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use weir_context::Context;
 use weir_core::query::terms;
 use weir_host::env::Env;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::face::Face;
 use weir_host::os;
+use weir_host::paint;
 use weir_host::signal;
+use weir_operations::functions;
+use weir_operations::tool_call;
+use weir_operations::{Arguments, OPERATIONS};
+use weir_run::unfinished::{self, AuditDepth};
+use weir_session::replay;
+use weir_session::window;
 
 use super::config_file;
-use super::functions;
-use super::http;
 use super::live;
 use super::man;
-use super::mcp;
 use super::notes;
 use super::overview;
-use super::paint;
 use super::policy;
-use super::proxy;
 use super::runs;
 use super::stores;
 use super::switch;
 use super::sync;
 use super::team;
-use super::tool_call;
-use super::ui;
 use super::{undo, uninstall, upgrade};
-use crate::context::Context;
-use crate::operations::{Arguments, OPERATIONS};
-use crate::replay;
-use crate::run::unfinished::{self, AuditDepth};
-use crate::setup;
 use crate::statusline;
-use crate::window;
 use printing::{Printing, written};
 
 /// The command that exits with the code of what it runs.
@@ -154,7 +149,7 @@ fn command() -> Command {
         .after_long_help(AFTER_HELP)
         .args([json, folder, for_model])
         .subcommands(OPERATIONS.iter().filter_map(|operation| Some((operation.command_line)(operation.command?))))
-        .subcommands(setup::commands())
+        .subcommands(weir_setup::commands())
         .subcommands(switch::commands())
         .subcommands(stores::commands())
         .subcommands([
@@ -166,11 +161,11 @@ fn command() -> Command {
             window::command(),
             statusline::command(),
             functions::command(),
-            http::command::command().args(team::serve_options()),
+            weir_http::command::command().args(team::serve_options()),
             team::command(),
             sync::command(),
-            proxy::command(),
-            ui::command(),
+            weir_proxy::command(),
+            weir_ui::command(),
             mcp,
             config_file::command(),
             upgrade::command(),
@@ -234,17 +229,17 @@ fn serve_or_call(env: &Env, name: &str, arguments: &ArgMatches) -> Result<ExitCo
     if name == team::TEAM {
         return printing.finish(team::run(env, arguments)?);
     }
-    if name == http::command::SERVE && arguments.get_flag("team") {
+    if name == weir_http::command::SERVE && arguments.get_flag("team") {
         return team::serve(env, arguments).map(|()| ExitCode::SUCCESS);
     }
-    if name == http::command::SERVE {
-        let answer = http::command::run(env, arguments)?;
+    if name == weir_http::command::SERVE {
+        let answer = weir_http::command::run(env, arguments)?;
         return answer.map_or(Ok(ExitCode::SUCCESS), |answer| printing.finish(answer));
     }
     let runtime = runtime()?;
     let code = if name == "mcp" {
         let context = Context::new(env, Face::Mcp)?;
-        runtime.block_on(mcp::serve(context, env.client_session.clone())).map(|()| ExitCode::SUCCESS)
+        runtime.block_on(weir_mcp::serve(context, env.client_session.clone())).map(|()| ExitCode::SUCCESS)
     } else {
         let live = if printing.is_for_person() { live::output() } else { None };
         // A file that cannot be used is one of the things that doctor reports.
@@ -257,7 +252,7 @@ fn serve_or_call(env: &Env, name: &str, arguments: &ArgMatches) -> Result<ExitCo
         let remarks = unfinished::finish(context.paths(), AuditDepth::Full);
         remarks.iter().for_each(|remark| paint::warn(remark));
         // A server also answers programs, which read UTC.
-        if name != "ui" && name != proxy::PROXY {
+        if name != "ui" && name != weir_proxy::PROXY {
             printing.use_local_time();
         }
         call(&runtime, context, name, arguments)
@@ -284,7 +279,7 @@ fn call(
         return printing.finish(functions::run(&context, arguments)?);
     }
     if name == "window" {
-        return printing.finish(window::run(&context, arguments, |client| setup::window_set(&context, client))?);
+        return printing.finish(window::run(&context, arguments, |client| weir_setup::window_set(&context, client))?);
     }
     if name == upgrade::UPGRADE {
         return printing.finish(upgrade::run(&context)?);
@@ -295,7 +290,7 @@ fn call(
         return printing.finish(uninstall::run(&context, arguments, ask)?);
     }
     if name == "ui" {
-        return runtime.block_on(ui::run(&context, arguments)).map(|()| ExitCode::SUCCESS);
+        return runtime.block_on(weir_ui::run(&context, arguments)).map(|()| ExitCode::SUCCESS);
     }
     if name == sync::SYNC {
         let answer = sync::run(&context, arguments)?;
@@ -311,18 +306,18 @@ fn call(
         let answer = runtime.block_on(notes::review(&context, arguments))?;
         return printing.finish(answer);
     }
-    if name == proxy::PROXY {
-        let answer = runtime.block_on(proxy::run(&context, arguments))?;
+    if name == weir_proxy::PROXY {
+        let answer = runtime.block_on(weir_proxy::run(&context, arguments))?;
         return printing.finish(answer);
     }
     let ask = |question: &str, about: &str| runtime.block_on(context.consent(question, about));
     if let Some(answer) = stores::run(&context, name, arguments, &ask) {
         return answer?.map_or(Ok(ExitCode::SUCCESS), |answer| printing.finish(answer));
     }
-    if let Some(task) = setup::task(name) {
+    if let Some(task) = weir_setup::task(name) {
         let ask = |about: &str| paint::ask(about, "Write this? [y/N, d shows the diff]");
         let ask = paint::can_ask().then_some(&ask as &dyn Fn(&str) -> String);
-        let answer = setup::run(&context, task, arguments, ask)?;
+        let answer = weir_setup::run(&context, task, arguments, ask)?;
         return printing.finish(answer);
     }
     call_operation(runtime, &context, name, arguments)
@@ -357,7 +352,7 @@ fn call_operation(
                     return answer;
                 }
                 context.running().end_all(signal::SHUTDOWN_TIMEOUT).await;
-                Err(crate::context::cancelled())
+                Err(weir_context::cancelled())
             }
         }
     })?;

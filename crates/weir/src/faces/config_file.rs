@@ -9,11 +9,11 @@ use weir_host::config;
 use weir_host::env::{Env, Paths};
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::foreign;
+use weir_host::settings::{SETTINGS, Setting, set_lines};
 use weir_host::user_files;
 use weir_store::private;
 
 use super::editor;
-use super::settings::{SETTINGS, Setting, set_lines};
 
 /// The name of the command.
 pub(crate) const CONFIG: &str = "config";

@@ -4,10 +4,9 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex};
 
+use weir_context::LiveOutput;
 use weir_core::unseen::{is_obeyed, push_name};
 use weir_host::mutex::lock;
-
-use crate::context::LiveOutput;
 
 /// The longest colour sequence that passes, in bytes.
 const MAX_SEQUENCE_BYTES: usize = 40;

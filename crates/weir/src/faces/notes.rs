@@ -5,18 +5,16 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
+use weir_context::Context;
 use weir_core::{Entry, Level, Origin, Reference, Timestamp};
 use weir_host::answer::{Answer, counted, headline, one_line};
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::when;
+use weir_knowledge::staleness::{self, Doubt};
+use weir_operations::forget;
+use weir_operations::needs::KnowledgeContext;
+use weir_operations::references;
 use weir_store::{NoteUse, Store};
-
-use crate::context::Context;
-use crate::needs::KnowledgeContext;
-use crate::operations::forget;
-use crate::references;
-use crate::staleness::{self, Doubt};
-use crate::team;
 
 /// The maximum number of notes per store, newest first. A review reads every one.
 const MAX_NOTES: usize = 5_000;
@@ -149,7 +147,7 @@ async fn confirm(context: &Context, references: Vec<Reference>) -> Result<Answer
                     None => open.user()?.confirm(&scope, reference, now)?,
                 };
                 let found = found.ok_or_else(|| no_such_note("confirm", reference))?;
-                team::confirmed(open.folder(Level::Project), reference)?;
+                weir_sync::confirmed(open.folder(Level::Project), reference)?;
                 confirmed.push(found);
             }
             Ok(confirmed)
@@ -208,7 +206,7 @@ async fn look(context: &Context) -> Result<(Vec<ReviewedNote>, Option<String>), 
                 notes.extend(open.read_if_usable(level, &mut left_out, read)?.unwrap_or_default());
             }
             let entries: Vec<Entry> = notes.iter().map(|note| note.entry.clone()).collect();
-            Ok((notes, team::remarks(open, &scope, &entries)?, left_out, open.now))
+            Ok((notes, weir_sync::remarks(open, &scope, &entries)?, left_out, open.now))
         })
         .await?;
     notes.sort_by_key(|note| std::cmp::Reverse(note.entry.at));

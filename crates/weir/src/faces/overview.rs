@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use weir_context::Context;
 use weir_core::Timestamp;
 use weir_core::time::DAY;
 use weir_host::answer::{Answer, counted, one_line, size};
@@ -12,12 +13,10 @@ use weir_host::error::CommandError;
 use weir_host::face::Face;
 use weir_host::switch::{OFF_MEANS, Off, Switch};
 use weir_host::when;
+use weir_operations::stats::account::Account;
+use weir_session::sessions;
+use weir_setup::health::{self, ClientsOverview};
 use weir_store::{SessionSummary, StoreOverview};
-
-use crate::context::Context;
-use crate::operations::stats::account::Account;
-use crate::sessions;
-use crate::setup::health::{self, ClientsOverview};
 
 /// Returns how things stand in the folder of the call.
 pub(crate) fn answer(env: &Env) -> Answer {

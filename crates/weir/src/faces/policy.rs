@@ -2,14 +2,12 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
+use weir_context::Context;
+use weir_context::permission;
 use weir_core::wording::quoted;
 use weir_host::answer::Answer;
 use weir_host::error::CommandError;
 use weir_policy::rules::Verdict;
-
-use crate::context::Context;
-use crate::permission;
-use crate::run;
 
 /// Returns the command.
 pub(crate) fn command() -> Command {
@@ -43,7 +41,7 @@ pub(crate) fn check(context: &Context, arguments: &ArgMatches) -> Result<Answer,
         [one] => (*one).clone(),
         many => many.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
     };
-    let judgement = permission::gate(context).judge_script(&permission::client_name(run::TOOL), &code);
+    let judgement = permission::gate(context).judge_script(&permission::client_name(weir_run::TOOL), &code);
     let reasons: Vec<_> = judgement
         .reasons
         .iter()

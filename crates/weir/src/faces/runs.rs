@@ -2,15 +2,14 @@
 
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
+use weir_context::Context;
 use weir_core::wording::one_line;
 use weir_host::answer::{Answer, counted};
 use weir_host::error::CommandError;
 use weir_host::when;
-
-use crate::context::Context;
-use crate::needs::KnowledgeContext;
-use crate::references;
-use crate::run::background::{self, RunningCommand};
+use weir_operations::needs::KnowledgeContext;
+use weir_operations::references;
+use weir_run::background::{self, RunningCommand};
 
 /// The name of the command.
 pub(crate) const RUNS: &str = "runs";

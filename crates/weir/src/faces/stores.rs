@@ -11,14 +11,13 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use weir_context::Context;
 use weir_core::Level;
 use weir_host::answer::Answer;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::random;
 use weir_host::scratch::{REPLACED, cannot_use};
 use weir_store::{Owner, Store, StoreError, private};
-
-use crate::context::Context;
 
 /// Returns the commands.
 pub(crate) fn commands() -> [Command; 4] {

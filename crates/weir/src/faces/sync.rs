@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
+use weir_context::Context;
 use weir_core::Reference;
 use weir_core::wording::{counted, one_line};
 use weir_host::answer::{Answer, references};
@@ -15,9 +16,7 @@ use weir_host::error::{CommandError, ErrorKind};
 use weir_host::when;
 use weir_records::{HostId, MAX_NAME_BYTES, is_name};
 use weir_store::{TeamConnection, TeamDb};
-
-use crate::context::Context;
-use crate::team::{self, ConnectedServer, Exchange, ReleasedToken, Report, Vault};
+use weir_sync::{ConnectedServer, Exchange, ReleasedToken, Report, Vault};
 
 /// The name of the command.
 pub(crate) const SYNC: &str = "sync";
@@ -90,8 +89,8 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     // The store's folder must exist before anything is put next to the log.
     context.with_stores_here(|open| open.project().map(|_| ()))?;
     let lock = match is_quiet {
-        true => team::ExchangeLock::try_take(&folder)?,
-        false => Some(team::ExchangeLock::wait(&folder)?),
+        true => weir_sync::ExchangeLock::try_take(&folder)?,
+        false => Some(weir_sync::ExchangeLock::wait(&folder)?),
     };
     // Another exchange is under way, and nobody waits for this one.
     let Some(_lock) = lock else { return Ok(None) };
@@ -137,7 +136,7 @@ fn exchange(
     for reference in named.iter().filter(|_| !is_dry) {
         db.wish_to_include(*reference)?;
     }
-    let token = team::read_token(Path::new(&connection.token_file))?;
+    let token = weir_sync::read_token(Path::new(&connection.token_file))?;
     let server = ConnectedServer::at(context.env(), &connection.server, token, connection.project.clone())?;
     let (scope, from) = (context.scope(), context.config().team.from.as_deref());
     let (vault, wish) = (Vault::read(&context.project_folder())?, sealing::wish(arguments));
@@ -152,7 +151,7 @@ fn exchange(
             let records = records.into_iter().map(sealing::previewed);
             return Ok(preview(&about, records.collect(), &report, is_trial));
         }
-        team::mark_synced(at);
+        weir_sync::mark_synced(at);
         Ok(describe(&about, &exchange.run(&server)?))
     })
 }
@@ -164,16 +163,16 @@ fn connection(context: &Context, url: &str, arguments: &ArgMatches) -> Result<Te
         true => {
             let mut token = String::new();
             std::io::stdin()
-                .take(team::MAX_TOKEN_BYTES)
+                .take(weir_sync::MAX_TOKEN_BYTES)
                 .read_to_string(&mut token)
                 .map_err(|error| CommandError::usage(format!("cannot read the token from standard input: {error}")))?;
-            team::store_token(&context.paths().data, &token)?
+            weir_sync::store_token(&context.paths().data, &token)?
         }
         false => context.env().folder.join(given),
     };
     connection_with(context, url, arguments, &token_file).inspect_err(|_| {
         // What went wrong is said, and this connection was never made.
-        let _ = team::release_token(&context.paths().data, &context.project_stores(), &token_file);
+        let _ = weir_sync::release_token(&context.paths().data, &context.project_stores(), &token_file);
     })
 }
 
@@ -183,7 +182,7 @@ fn connection_with(
     arguments: &ArgMatches,
     token_file: &Path,
 ) -> Result<TeamConnection, CommandError> {
-    let token = team::read_token(token_file)?;
+    let token = weir_sync::read_token(token_file)?;
     let named = arguments.get_one::<String>("project").cloned().or_else(|| context.project().remote());
     let project = named.ok_or_else(|| {
         CommandError::usage("this project has no remote that could name it")
@@ -194,7 +193,7 @@ fn connection_with(
             .hint(format!("use 1 to {MAX_NAME_BYTES} bytes without control characters")));
     }
     let server = ConnectedServer::at(context.env(), url, token, project.clone())?;
-    let identity = team::whose_token(&server)?;
+    let identity = weir_sync::whose_token(&server)?;
     let token_file = token_file.to_str().ok_or_else(|| CommandError::usage("the path of the token is not UTF-8"))?;
     Ok(TeamConnection {
         server: url.trim_end_matches('/').to_owned(),
@@ -223,7 +222,7 @@ fn continued(known: Option<TeamConnection>, asked: TeamConnection) -> TeamConnec
 
 /// Deletes a token that Weir has stored and that no project uses any more.
 fn release(context: &Context, file: &str) -> Result<ReleasedToken, CommandError> {
-    team::release_token(&context.paths().data, &context.project_stores(), Path::new(file))
+    weir_sync::release_token(&context.paths().data, &context.project_stores(), Path::new(file))
 }
 
 fn stop(context: &Context, folder: &Path) -> Result<Answer, CommandError> {
@@ -231,11 +230,11 @@ fn stop(context: &Context, folder: &Path) -> Result<Answer, CommandError> {
         return Err(not_connected());
     }
     // An exchange that is under way would write the connection again.
-    let _lock = team::ExchangeLock::wait(folder)?;
+    let _lock = weir_sync::ExchangeLock::wait(folder)?;
     let mut db = TeamDb::open(folder)?;
     let connection = db.connection()?.ok_or_else(not_connected)?;
     db.disconnect()?;
-    team::forget_mark(folder);
+    weir_sync::forget_mark(folder);
     Vault::read(folder)?.expect_nothing()?;
     let released = release(context, &connection.token_file)?;
     let (file, is_deleted) = (&connection.token_file, released == ReleasedToken::Deleted);
@@ -313,7 +312,7 @@ fn describe(connection: &TeamConnection, report: &Report) -> Answer {
         lines.push(format!("{} by {}: {}", one.reference, one_line(&one.user, 60), one_line(&one.title, 100)));
     }
     if received > MAX_NAMED {
-        lines.push(format!("… and {} more: weir search --source {}", received - MAX_NAMED, team::SOURCE));
+        lines.push(format!("… and {} more: weir search --source {}", received - MAX_NAMED, weir_sync::SOURCE));
     }
     for one in &report.removed {
         let left = if one.remaining == 0 { "nothing is left of it" } else { "some of it is left: run `weir doctor`" };

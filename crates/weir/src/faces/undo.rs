@@ -1,11 +1,10 @@
 //! `weir undo`: takes back what the last run on a layer changed.
 
 use clap::{ArgMatches, Command};
+use weir_context::Context;
 use weir_host::answer::Answer;
 use weir_host::error::CommandError;
-
-use crate::context::Context;
-use crate::run::layered;
+use weir_run::layered;
 
 /// The name of the command.
 pub(crate) const UNDO: &str = "undo";

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use walkdir::WalkDir;
+use weir_context::Context;
 use weir_host::answer::{Answer, counted, size};
 use weir_host::env::{Paths, WEIR_DATA};
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::switch;
+use weir_setup::removal::Removal;
 
 use super::origin::Installed;
-use crate::context::Context;
-use crate::setup::removal::Removal;
 
 /// The name of the command.
 pub(crate) const UNINSTALL: &str = "uninstall";

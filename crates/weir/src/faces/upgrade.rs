@@ -3,12 +3,12 @@
 
 use clap::Command;
 use serde_json::json;
+use weir_context::Context;
 use weir_host::answer::Answer;
 use weir_host::error::CommandError;
+use weir_setup::health;
 
 use super::origin::Installed;
-use crate::context::Context;
-use crate::setup::health;
 
 /// The name of the command.
 pub(crate) const UPGRADE: &str = "upgrade";

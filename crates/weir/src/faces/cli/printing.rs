@@ -12,10 +12,11 @@ use weir_host::answer::{Answer, Unbounded, size};
 use weir_host::env::Env;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::face::Reader;
+use weir_host::paint;
 use weir_host::when;
 use weir_store::BlobReader;
 
-use super::super::{pager, paint};
+use super::super::pager;
 
 /// The option that prints what a model would be shown.
 pub(super) const FOR_MODEL: &str = "for-model";

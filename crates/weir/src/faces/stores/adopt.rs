@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
+use weir_context::Context;
 use weir_core::ProjectKey;
 use weir_host::answer::Answer;
 use weir_host::error::{CommandError, ErrorKind};
@@ -16,11 +17,10 @@ use weir_host::project::Project;
 use weir_host::scratch::{Scratch, cannot_use};
 use weir_host::sharing::{self, SharedStore};
 use weir_host::when;
+use weir_knowledge::moved;
 use weir_store::{KnownProject, Owner, Store, StoreError};
 
 use super::{Asker, StoreTarget, force_argument, has_store, path_of, set_aside_old, still_open};
-use crate::context::Context;
-use crate::moved;
 
 pub(super) fn command() -> Command {
     let old = Arg::new("old")

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use clap::{ArgMatches, Command};
 use serde_json::json;
+use weir_context::Context;
 use weir_host::answer::{Answer, counted, size};
 use weir_host::error::CommandError;
 use weir_host::scratch::{Scratch, cannot_use};
@@ -12,7 +13,6 @@ use weir_host::when;
 use weir_store::{Copied, Owner};
 
 use super::{StoreTarget, UnfinishedFile, check_new, file_argument, force_argument, path_of, user_argument};
-use crate::context::Context;
 
 /// The first file of a backup, which identifies it.
 pub(super) const MANIFEST: &str = "weir-backup.json";

@@ -5,13 +5,13 @@ use std::io::{BufWriter, Write};
 
 use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
+use weir_context::Context;
 use weir_host::answer::{Answer, counted};
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::when;
 use weir_store::{BlobReader, Exported, ExportedEntry, ExportedEvent, StoreError};
 
 use super::{StoreTarget, UnfinishedFile, check_new, file_argument, force_argument, path_of, user_argument};
-use crate::context::Context;
 
 pub(super) fn command() -> Command {
     Command::new("export")

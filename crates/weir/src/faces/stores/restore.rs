@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
+use weir_context::Context;
 use weir_host::answer::{Answer, counted};
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::scratch::{Scratch, cannot_use};
@@ -13,7 +14,6 @@ use weir_store::{Store, StoreError};
 
 use super::backup::{FORMAT, MANIFEST, VERSION};
 use super::{StoreTarget, file_argument, force_argument, new_private_file, path_of, set_aside_old, still_open};
-use crate::context::Context;
 
 /// The largest manifest, in bytes.
 const MAX_MANIFEST_BYTES: u64 = 16 << 20;

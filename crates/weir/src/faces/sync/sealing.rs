@@ -3,15 +3,15 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
+use weir_context::Context;
 use weir_core::wording::{counted, one_line};
 use weir_host::answer::Answer;
 use weir_host::error::CommandError;
 use weir_records::is_name;
 use weir_records::sealed::{Member, MemberKey};
+use weir_sync::{ExchangeLock, KeyWish, PreviewedRecord, Report, SealReport, Vault, described};
 
 use super::raw;
-use crate::context::Context;
-use crate::team::{ExchangeLock, KeyWish, PreviewedRecord, Report, SealReport, Vault, described};
 
 /// Adds the options.
 pub(super) fn with_options(command: Command) -> Command {

@@ -6,13 +6,13 @@ use clap::ArgMatches;
 use serde_json::{Value, json};
 use weir_host::answer::{Answer, counted};
 use weir_host::error::{CommandError, ErrorKind};
+use weir_host::paint;
 use weir_records::moving::{
     MoveFigures, MovePhase, MoveProgress, MoveSource, MoveState, MoveTarget, contents, move_team,
 };
 use weir_records::{Blobs, PortError, sqlite};
 
 use super::storage::{Place, failed};
-use crate::faces::paint;
 
 /// Moves a team, says what would be moved, or takes back the lock of a move that did not finish.
 pub(super) fn run(place: &Place, arguments: &ArgMatches) -> Result<Answer, CommandError> {

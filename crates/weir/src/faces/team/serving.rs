@@ -10,19 +10,19 @@ use axum::middleware::map_request;
 use clap::ArgMatches;
 use weir_host::env::Env;
 use weir_host::error::{CommandError, ErrorKind};
+use weir_host::paint;
 use weir_host::signal;
 use weir_host::when;
+use weir_http::command::{Door, announce, hosts, limits, log_format, runtime};
+use weir_http::guard::guarded;
+use weir_http::observe::{LogFormat, log_json, log_text};
+use weir_http::peer::Peer;
+use weir_http::request_limits::{LimitAdvice, limited_with};
+use weir_operations::OPERATIONS;
 use weir_server::{AnsweredRequest, ClientAddress, LocalTool, ResourceServer, Service, ServiceOptions, Started};
 
 use super::storage::{Place, Storage, failed};
 use super::traces::{TraceOptions, Traces};
-use crate::faces::http::command::{Door, announce, hosts, limits, log_format, runtime};
-use crate::faces::http::guard::guarded;
-use crate::faces::http::observe::{LogFormat, log_json, log_text};
-use crate::faces::http::peer::Peer;
-use crate::faces::http::request_limits::{LimitAdvice, limited_with};
-use crate::faces::paint;
-use crate::operations::OPERATIONS;
 
 /// How long the last copy of the index may take. One that is not finished leaves the copy before as it was.
 const COPY_TIMEOUT: Duration = Duration::from_secs(10);

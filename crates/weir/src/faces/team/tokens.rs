@@ -9,15 +9,15 @@ use weir_core::{ProjectKey, TenantId, Timestamp, UserId};
 use weir_host::answer::{Answer, counted, one_line};
 use weir_host::env::Env;
 use weir_host::error::{CommandError, ErrorKind};
+use weir_host::paint;
 use weir_host::when;
+use weir_http::command::parse_life;
 use weir_records::{
     Accounts, ApiToken, Credential, MAX_NAME_BYTES, Revoked, TokenId, TokenScope, TokenStanding, is_name,
 };
 
 use super::storage::{Place, Prepared, failed};
 use super::{delete, migrate};
-use crate::faces::http::command::parse_life;
-use crate::faces::paint;
 
 /// Runs a command below `weir team`.
 pub(crate) fn run(env: &Env, arguments: &ArgMatches) -> Result<Answer, CommandError> {

@@ -28,12 +28,12 @@ use tokio::time::{Instant, timeout, timeout_at};
 use weir_host::answer::one_line;
 use weir_host::env::Env;
 use weir_host::error::CommandError;
+use weir_host::paint;
 use weir_host::when;
+use weir_http::outgoing::{HttpClient, client, is_loopback};
 use weir_server::{AnsweredRequest, RequestWatcher};
 
 use self::span::{Span, export};
-use crate::faces::outgoing::{HttpClient, client, is_loopback};
-use crate::faces::paint;
 
 /// How many spans wait to be sent at most. Further ones are lost.
 const MAX_WAITING: usize = 2_048;

@@ -14,7 +14,7 @@ use super::hooked::PROMPTS;
 use super::{Client, TestHome, list, text};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-const PRICES: &str = include_str!("../../../src/replay/prices.toml");
+const PRICES: &str = include_str!("../../../../weir-session/src/replay/prices.toml");
 const MODEL: &str = "claude-opus-5-5";
 /// For comparison: there, reading from the cache costs a tenth of what input costs, and not a twentieth.
 const OTHER_PRICES: &str = "claude-opus-5";

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, said, text, write};
 
-const EXPORT: &str = include_str!("../../fixtures/engram/export.json");
+const EXPORT: &str = include_str!("../../../../weir-session/src/engram/fixtures/export.json");
 const FILE: &str = "../engram-export.json";
 
 impl Home {

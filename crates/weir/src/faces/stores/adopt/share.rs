@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use weir_context::Context;
 use weir_core::wording::quoted;
 use weir_core::{Limits, ProjectKey, RepositoryIdentity, Scope};
 use weir_host::answer::{Answer, counted};
@@ -13,12 +14,11 @@ use weir_host::project::Project;
 use weir_host::scratch::cannot_use;
 use weir_host::sharing::{self, SharedStore};
 use weir_host::when;
+use weir_knowledge::identity;
+use weir_knowledge::moved;
 use weir_store::{KnownProject, Owner, Store, StoreError};
 
 use super::super::{Asker, StoreTarget, has_store, open, still_open};
-use crate::context::Context;
-use crate::identity;
-use crate::moved;
 
 /// How long to wait for git in total.
 const GIT_TIMEOUT: Duration = Duration::from_secs(10);

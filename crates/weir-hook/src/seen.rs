@@ -1,0 +1,97 @@
+//! Holds back a tool's result that a request to a model contains, where no hook reported it.
+//!
+//! Invariants: the rules are those of hooks; besides the output itself and its measurement, nothing is recorded; no file
+//! that the request names is opened; without a stored copy, there is no replacement.
+
+use std::cell::OnceCell;
+
+use weir_clients::{AcceptedReplies, Done, Hook, PROXY, Point, Reply, ToolCall};
+use weir_core::{Reference, SessionKey};
+use weir_host::config;
+use weir_host::error::CommandError;
+use weir_host::face::Face;
+use weir_host::switch::Switch;
+use weir_store::{Patience, SpoolRecord};
+
+use super::location::SessionLocation;
+use super::payload::Payload;
+use super::rewrite::RewriteStatus;
+use super::{Call, HoldDecision, HookContext, STORE_WAIT, faults, hold, meter, trial};
+
+/// A tool's result in a request.
+pub struct RequestedResult {
+    /// The name of the conversation.
+    pub conversation: String,
+    /// The call.
+    pub call: ToolCall,
+    /// Its output.
+    pub done: Done,
+    /// How the model can read more than it is shown.
+    pub face: Face,
+}
+
+impl HookContext<'_> {
+    /// Returns the replacement of a result, after storing the result in full, or `None` if it is shown as it is.
+    pub fn hold(self, result: RequestedResult) -> Result<Option<String>, CommandError> {
+        let Self { env, paths, now, files, .. } = self;
+        let RequestedResult { conversation, call, done, face } = result;
+        let hook = Hook {
+            session: conversation,
+            folder: env.folder.clone(),
+            shell: None,
+            transcript: None,
+            subagent: None,
+            point: Point::AfterTool(call, done),
+            takes: AcceptedReplies { output: true, ..AcceptedReplies::default() },
+        };
+        let Point::AfterTool(used, done) = &hook.point else { return Ok(None) };
+        let session = SessionKey { client: PROXY.session.to_owned(), key: hook.session.clone() };
+        let place = SessionLocation::find(env, &paths, &hook.folder, session)?;
+        let store = place.open(&paths, Patience::InAll(STORE_WAIT))?;
+        let mut call = Call {
+            client: &PROXY,
+            hook: &hook,
+            payload: &Payload::empty(),
+            paths,
+            switch: Switch::default(),
+            config: OnceCell::new(),
+            scope: place.scope.clone(),
+            folder: place.folder.clone(),
+            shell_folder: hook.folder.clone(),
+            store,
+            now,
+            files,
+            face,
+            aside: SpoolRecord::default(),
+            outcome: None,
+            given: None,
+        };
+        let said = match hold::output(&mut call, used, done, RewriteStatus::No)? {
+            HoldDecision::Replaced(shown) => Some(Reply::Output(shown)),
+            HoldDecision::LeftAlone(_) => None,
+        };
+        let is_untouched = trial::is_untouched(&call);
+        if let Some(said) = &said {
+            meter::note(&mut call, said, is_untouched);
+        }
+        // The output is stored by now.
+        if let Err(error) = call.store.close_after_hook() {
+            faults::note("closing the store", &error.to_string());
+        }
+        Ok(match said {
+            Some(Reply::Output(shown)) if !is_untouched => Some(shown),
+            _ => None,
+        })
+    }
+
+    /// Records that a conversation still has the replacements of these stored results, so that they do not expire.
+    pub fn renew(self, references: &[Reference]) -> Result<(), CommandError> {
+        let Self { env, paths, now, .. } = self;
+        let session = SessionKey { client: PROXY.session.to_owned(), key: String::new() };
+        let place = SessionLocation::find(env, &paths, &env.folder, session)?;
+        let mut store = place.open(&paths, Patience::InAll(STORE_WAIT))?;
+        store.set_limits(config::read(&paths.config)?.limits);
+        let renewed = store.renew(&place.scope, references, now).and_then(|()| store.close_after_hook());
+        renewed.map_err(|error| CommandError::from(error).in_store(&place.folder))
+    }
+}

@@ -1,0 +1,179 @@
+//! `POST /mcp`: MCP over Streamable HTTP. Invariant: the server keeps nothing between two requests; each carries its
+//! token, and the session that it belongs to in a header or in the metadata of the call.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use http_body_util::BodyExt as _;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ListToolsResult,
+    PaginatedRequestParams, ServerConfig, Tool,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{ErrorData, ServerHandler};
+use tokio_util::sync::CancellationToken;
+use weir_mcp::message;
+use weir_operations::Operation;
+use weir_operations::tool_call;
+
+use super::caller::Caller;
+use super::compat::Alias;
+use super::problem::Problem;
+use super::request_limits::whole_body;
+use super::tokens::TokenScope;
+use super::tools::{ToolAnswer, ToolCall};
+use super::{ServerState, answer_json_as};
+
+/// The client of a call that names none.
+const DEFAULT_CLIENT: &str = "mcp";
+
+/// Serves MCP. Cheap to clone.
+pub(super) type McpService = StreamableHttpService<HttpTools, NeverSessionManager>;
+
+/// Returns the service. Cancelling the token ends the streams that are open.
+pub(super) fn service(state: &Arc<ServerState>, ended: CancellationToken) -> McpService {
+    // The host and the size of the body are checked before a request gets here.
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_cancellation_token(ended)
+        .with_max_request_body_bytes(usize::MAX)
+        .disable_allowed_hosts();
+    let state = Arc::clone(state);
+    let tools = move || Ok(HttpTools { state: Arc::clone(&state) });
+    StreamableHttpService::new(tools, Arc::new(NeverSessionManager::default()), config)
+}
+
+/// Answers a request.
+pub(super) async fn handle(
+    State((state, service)): State<(Arc<ServerState>, McpService)>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let caller = Caller::of(request.headers(), &state.tokens, TokenScope::Read)?;
+    let (mut parts, body) = request.into_parts();
+    let body = whole_body(body).await?;
+    match message::parse(&body) {
+        Some(Err(refusal)) => return Ok(answer_json_as(StatusCode::BAD_REQUEST, &refusal)),
+        // A notification that is not known needs no answer.
+        None if !body.is_empty() => return Ok(StatusCode::ACCEPTED.into_response()),
+        _ => {}
+    }
+    parts.extensions.insert(caller);
+    let response = service.handle(Request::from_parts(parts, Body::from(body))).await.map(Body::new);
+    let is_error = response.status().is_client_error() || response.status().is_server_error();
+    if is_error && !response.headers().contains_key(CONTENT_TYPE) { Err(worded(response).await) } else { Ok(response) }
+}
+
+/// Returns an error that has only a text in the form of all others.
+async fn worded(response: Response) -> Problem {
+    let (parts, body) = response.into_parts();
+    let text = body.collect().await.map(|body| String::from_utf8_lossy(&body.to_bytes()).into_owned());
+    Problem::new(parts.status, "Not an MCP request", text.unwrap_or_default())
+        .hint("send a JSON-RPC message as the specification of MCP describes it for Streamable HTTP".to_owned())
+}
+
+/// The tools of one request.
+pub(super) struct HttpTools {
+    state: Arc<ServerState>,
+}
+
+impl HttpTools {
+    /// Returns who makes a request. The metadata of a call may name a session if no header does.
+    fn caller(call: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
+        let known = call.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
+        let Caller { scope, client, session, work } =
+            known.cloned().ok_or_else(|| ErrorData::internal_error("the request has no caller", None))?;
+        let client = client.or_else(|| call.meta.client_info().map(|client| weir_mcp::client_name(&client)));
+        let session = match session {
+            Some(session) => Some(session),
+            None => weir_mcp::named_session(call)?.map(str::to_owned),
+        };
+        Ok(Caller { scope, client: client.or_else(|| Some(DEFAULT_CLIENT.to_owned())), session, work })
+    }
+
+    /// Calls a tool of another program.
+    async fn call_alias(
+        &self,
+        alias: &'static Alias,
+        caller: Caller,
+        arguments: JsonObject,
+        call: &RequestContext<RoleServer>,
+    ) -> CallToolResponse {
+        if let Err(problem) = caller.scope.covers(TokenScope::for_effect(alias.effect)) {
+            return refused(&problem);
+        }
+        let cancel = call.ct.child_token();
+        let _given_up = cancel.clone().drop_guard();
+        match alias.call(&self.state, caller, arguments, cancel).await {
+            Ok(answer) => CallToolResponse::from(weir_mcp::result(answer)),
+            Err(problem) => refused(&problem),
+        }
+    }
+}
+
+impl ServerHandler for HttpTools {
+    fn get_info(&self) -> ServerConfig {
+        weir_mcp::info()
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        call: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let caller = Self::caller(&call)?;
+        // A tool that every call would be refused for is only in the way.
+        let allowed = |operation: &&Operation| TokenScope::for_effect(operation.effect) <= caller.scope;
+        let listed = tool_call::listed(&self.state.calls.base().config().tools).filter(allowed);
+        let aliases = Alias::all(self.state.compat).iter().filter(|alias| alias.is_listed(caller.scope));
+        Ok(ListToolsResult::with_all_items(listed.map(tool_call::tool).chain(aliases.map(Alias::tool)).collect()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let alias = || Alias::find(self.state.compat, name).map(Alias::tool);
+        tool_call::find(name).map(tool_call::tool).or_else(alias)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        call: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let caller = Self::caller(&call)?;
+        if let Some(alias) = Alias::find(self.state.compat, &request.name) {
+            return Ok(self.call_alias(alias, caller, request.arguments.unwrap_or_default(), &call).await);
+        }
+        let Some(operation) = tool_call::find(&request.name) else {
+            return Err(ErrorData::invalid_params(tool_call::no_such_tool(&request.name), None));
+        };
+        if let Err(problem) = caller.scope.covers(TokenScope::for_effect(operation.effect)) {
+            return Ok(refused(&problem));
+        }
+        // The call ends by itself when the client gives up, so that nothing is torn apart.
+        let cancel = call.ct.child_token();
+        let _given_up = cancel.clone().drop_guard();
+        let call = ToolCall { operation, caller, arguments: request.arguments.unwrap_or_default(), cancel };
+        let state = Arc::clone(&self.state);
+        let done = tokio::spawn(async move { call.run(&state).await }).await;
+        match done.map_err(|error| ErrorData::internal_error(format!("the call failed: {error}"), None))? {
+            Ok(ToolAnswer { answer, remarks }) => {
+                let mut result = weir_mcp::result(answer);
+                result.content.extend(remarks.into_iter().map(ContentBlock::text));
+                Ok(CallToolResponse::from(result))
+            }
+            Err(problem) => Ok(refused(&problem)),
+        }
+    }
+}
+
+/// Returns the result of a call that was not made, as a text that the model can act on.
+fn refused(problem: &Problem) -> CallToolResponse {
+    CallToolResponse::from(CallToolResult::error(vec![ContentBlock::text(problem.to_string())]))
+}

@@ -1,0 +1,168 @@
+//! `weir replay`: plays recorded sessions through the hooks and reports what the hooks would have saved and cost.
+//!
+//! Invariants: no file of the user's is written, and nothing leaves the machine; unreadable data is counted and
+//! reported.
+
+mod figures;
+mod judge;
+pub mod places;
+pub mod prices;
+pub mod report;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use weir_context::Context;
+use weir_hook::faults;
+use weir_host::answer::Answer;
+use weir_host::env::Paths;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_host::scratch::Scratch;
+use weir_store::private;
+
+use judge::Player;
+use places::{Places, TranscriptLocation};
+use prices::Prices;
+pub use report::progress;
+use report::{ReplayReport, ReplayedSession};
+
+/// How many of the clients' transcripts are played by default.
+const DEFAULT_TRANSCRIPTS: usize = 100;
+/// How many results with unseen but later used identifiers are shown by default.
+const DEFAULT_UNSEEN_RESULTS: usize = 5;
+
+const LONG_ABOUT: &str = "\
+Replay your clients' recorded sessions through Weir's hooks and report what Weir would have saved, what it would have hidden \
+and what it costs by itself. You can run it before setting Weir up.
+
+Every tool result of a session goes through the same code as in the hooks, in a temporary folder. The report compares what the \
+client showed with what Weir would have shown, and checks whether what the model wrote next needed anything that was missing. \
+Prices use the session's own usage figures. Nothing is written to your store, and nothing leaves this machine.";
+
+const AFTER_HELP: &str = "\
+How to read it:
+  touched        results that would have been replaced by something smaller
+  used later     names, paths and numbers first seen in a replaced result and used afterwards
+  visible        those that the replacement still shows
+  asked again    results with something not visible, each assumed to be asked for again
+  net            tokens saved, minus the cost of asking again and of Weir's tool descriptions
+
+Examples:
+  weir replay                                    the newest 100 sessions of every client
+  weir replay ~/.claude/projects/-home-me-app    the sessions of one project
+  weir replay session.jsonl --show 20            one session, with what the model would have missed
+  weir replay --json > before.json               for scripts; docs/replay.md explains every figure";
+
+/// Returns the command.
+pub fn command() -> Command {
+    let paths = Arg::new("path")
+        .value_name("PATH")
+        .num_args(0..)
+        .value_parser(value_parser!(PathBuf))
+        .help("Transcripts or folders of transcripts [default: those of every client]");
+    let newest = Arg::new("newest")
+        .long("newest")
+        .value_name("N")
+        .value_parser(value_parser!(u32).range(1..))
+        .help("Replay only the N newest transcripts [default: 100, or all at a PATH]");
+    let show = Arg::new("show")
+        .long("show")
+        .value_name("N")
+        .value_parser(value_parser!(u32))
+        .help("Show N results with something that was used later but not visible [default: 5]");
+    let prices = Arg::new("prices")
+        .long("prices")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .help("Read prices from this file [default: prices.toml beside the configuration]");
+    Command::new("replay")
+        .about("Replay recorded sessions and report what Weir would have saved, hidden and cost")
+        .long_about(LONG_ABOUT)
+        .after_long_help(AFTER_HELP)
+        .args([paths, newest, show, prices])
+}
+
+/// Plays the requested transcripts.
+pub fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
+    let env = context.env();
+    let paths: Vec<PathBuf> =
+        arguments.get_many("path").into_iter().flatten().map(|path: &PathBuf| env.folder.join(path)).collect();
+    let number = |name: &str| arguments.get_one::<u32>(name).map(|number| *number as usize);
+    let Places { mut found, unreadable } = places::find(env, &paths)?;
+    let most = number("newest").unwrap_or(if paths.is_empty() { DEFAULT_TRANSCRIPTS } else { usize::MAX });
+    let left_out = found.len().saturating_sub(most);
+    found.truncate(most);
+    let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
+    let prices = Prices::read(named.or_else(|| prices::user_file(context.paths())).as_deref())?;
+    let show = number("show").unwrap_or(DEFAULT_UNSEEN_RESULTS);
+    let mut report =
+        ReplayReport { left_out, unreadable, prices_of: prices.date.clone(), show, ..ReplayReport::default() };
+    let scratch = Scratch::new(&context.paths().cache)?;
+    for (at, transcript) in found.iter().enumerate() {
+        context.report_progress(&progress(at, found.len(), &transcript.name));
+        play(context, transcript, &prices, scratch.path(), &mut report)?;
+    }
+    context.report_progress("");
+    Ok(report.answer())
+}
+
+/// Plays every session of a transcript.
+fn play(
+    context: &Context,
+    found: &TranscriptLocation,
+    prices: &Prices,
+    scratch: &Path,
+    report: &mut ReplayReport,
+) -> Result<(), CommandError> {
+    let mut transcript = match found.read() {
+        Ok(Some(transcript)) => transcript,
+        Ok(None) => {
+            report.others.push(found.path.clone());
+            return Ok(());
+        }
+        Err(error) => {
+            report.unreadable.push(format!("{}: {error}", found.path.display()));
+            return Ok(());
+        }
+    };
+    report.skipped_rows += transcript.skipped.count;
+    for (at, session) in transcript.sessions.iter_mut().enumerate() {
+        session.find_copies(&mut report.seen);
+        report.copied_requests += session.copied.requests;
+        if session.is_copy() {
+            continue;
+        }
+        let name = if at == 0 { found.name.clone() } else { format!("{} {}", found.name, session.key) };
+        // Removed after each session, since the lines that one session was shown mean nothing to another.
+        let place = scratch.join("session");
+        let paths =
+            Paths { data: place.join("data"), cache: place.join("cache"), config: context.paths().config.clone() };
+        let folder = place.join("project");
+        for folder in [&paths.data, &folder] {
+            private::folder(folder).map_err(|error| cannot_use(folder, &error))?;
+        }
+        let client = session.client();
+        let player = Player {
+            env: context.env(),
+            paths: &paths,
+            folder: &folder,
+            transcript: &found.path,
+            rates: prices.of(&session.model),
+        };
+        faults::keep_in(&paths);
+        let mut judged = player.play(session, &name);
+        judged.faults.extend(faults::read(&paths).into_iter().flatten());
+        let (rates, requests) = (player.rates, session.own_requests());
+        let (version, model) = (session.version.clone(), session.model.clone());
+        let path = found.path.clone();
+        report.sessions.push(ReplayedSession { name, path, client, version, model, requests, rates, judged });
+        std::fs::remove_dir_all(&place).map_err(|error| cannot_use(&place, &error))?;
+    }
+    Ok(())
+}
+
+fn cannot_use(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", path.display()))
+        .hint("make sure that you own the cache folder and that the disk has free space")
+}

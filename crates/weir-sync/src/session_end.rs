@@ -1,0 +1,34 @@
+//! Syncs after a session. Invariants: only a project that is connected has the mark, so others pay for one look at a
+//! file; the hook's answer is given before, and nothing waits for the exchange.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+/// The file whose time says when the last exchange began.
+const MARK_FILE: &str = "team.mark";
+/// How long an exchange counts as recent.
+const MIN_PAUSE: Duration = Duration::from_secs(5 * 60);
+
+/// Starts an exchange of the project in its own process, if the store in `folder` is connected and the last one is not
+/// recent.
+pub fn sync_after_session(folder: &Path, project: &Path) -> std::io::Result<()> {
+    let Ok(modified) = folder.join(MARK_FILE).metadata().and_then(|about| about.modified()) else { return Ok(()) };
+    if modified.elapsed().is_ok_and(|age| age < MIN_PAUSE) {
+        return Ok(());
+    }
+    mark_synced(folder);
+    let arguments = ["-C".into(), OsString::from(project), "sync".into(), "--quiet".into()];
+    weir_runner::start_detached(&weir_host::os::helper(), &arguments)
+}
+
+/// Notes that an exchange begins.
+pub fn mark_synced(folder: &Path) {
+    // Without the mark, nothing is synced after sessions, which `weir doctor` shows by its time.
+    let _ = std::fs::write(folder.join(MARK_FILE), b"");
+}
+
+/// Removes the mark, after which sessions do not sync.
+pub fn forget_mark(folder: &Path) {
+    let _ = std::fs::remove_file(folder.join(MARK_FILE));
+}
