@@ -52,7 +52,7 @@ struct Bounds {
 }
 
 /// Returns the same routes within the limits.
-pub(super) fn limited(router: Router, limits: ServerLimits) -> Router {
+pub fn limited(router: Router, limits: ServerLimits) -> Router {
     limited_with(router, limits, USUAL_ADVICE)
 }
 

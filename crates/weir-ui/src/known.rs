@@ -11,8 +11,8 @@ use weir_context::Context;
 use weir_core::SessionKey;
 use weir_host::error::CommandError;
 use weir_host::project::Project;
-use weir_http::calls::{CallContext, Calls};
 use weir_pages::ProjectLink;
+use weir_serve::calls::{CallContext, Calls};
 use weir_store::KnownProject;
 
 /// The projects that have a store.

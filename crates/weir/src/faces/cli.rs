@@ -161,7 +161,7 @@ fn command() -> Command {
             window::command(),
             statusline::command(),
             functions::command(),
-            weir_http::command::command().args(team::serve_options()),
+            weir_serve::command::command().args(team::serve_options()),
             team::command(),
             sync::command(),
             weir_proxy::command(),
@@ -229,11 +229,11 @@ fn serve_or_call(env: &Env, name: &str, arguments: &ArgMatches) -> Result<ExitCo
     if name == team::TEAM {
         return printing.finish(team::run(env, arguments)?);
     }
-    if name == weir_http::command::SERVE && arguments.get_flag("team") {
+    if name == weir_serve::command::SERVE && arguments.get_flag("team") {
         return team::serve(env, arguments).map(|()| ExitCode::SUCCESS);
     }
-    if name == weir_http::command::SERVE {
-        let answer = weir_http::command::run(env, arguments)?;
+    if name == weir_serve::command::SERVE {
+        let answer = weir_serve::command::run(env, arguments)?;
         return answer.map_or(Ok(ExitCode::SUCCESS), |answer| printing.finish(answer));
     }
     let runtime = runtime()?;

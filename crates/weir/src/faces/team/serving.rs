@@ -13,9 +13,9 @@ use weir_host::error::{CommandError, ErrorKind};
 use weir_host::paint;
 use weir_host::signal;
 use weir_host::when;
-use weir_http::command::{Door, announce, hosts, limits, log_format, runtime};
 use weir_http::guard::guarded;
-use weir_http::observe::{LogFormat, log_json, log_text};
+use weir_http::log::{Line, LogFormat};
+use weir_http::options::{Door, announce, hosts, limits, log_format, runtime};
 use weir_http::peer::Peer;
 use weir_http::request_limits::{LimitAdvice, limited_with};
 use weir_operations::OPERATIONS;
@@ -39,13 +39,13 @@ const ADVICE: LimitAdvice = LimitAdvice {
 pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandError> {
     let door = Door::of(env, arguments)?;
     let Storage { ports, accounts, index_started, copying, meaning } = Place::of(env, arguments)?.open()?;
-    let (limits, runtime, trace_options) = (limits(arguments), runtime()?, TraceOptions::of(env)?);
+    let (limits, runtime, trace_options) = (limits(arguments), runtime(MAX_CALLS)?, TraceOptions::of(env)?);
     let started = index_started.clone();
     let usual = ServiceOptions::new(when::now, report);
     let log: Option<fn(&AnsweredRequest<'_>)> = match log_format(arguments) {
         LogFormat::Off => None,
-        LogFormat::Text => Some(log_text),
-        LogFormat::Json => Some(log_json),
+        LogFormat::Text => Some(|request| LogFormat::Text.write(&line(request))),
+        LogFormat::Json => Some(|request| LogFormat::Json.write(&line(request))),
     };
     let options = ServiceOptions {
         oauth: oauth(env, arguments)?.map(Arc::new),
@@ -79,6 +79,12 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
     // Work that was cut off must not keep the program from exiting.
     runtime.shutdown_background();
     served
+}
+
+/// Returns what the log says about a request.
+fn line<'a>(request: &AnsweredRequest<'a>) -> Line<'a> {
+    let AnsweredRequest { id, method, path, route, status, took, .. } = *request;
+    Line { id, method, path, route, status, took }
 }
 
 /// Copies the index, if it is to be copied. A second signal ends it at once.

@@ -11,7 +11,7 @@ use weir_host::env::Env;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::paint;
 use weir_host::when;
-use weir_http::command::parse_life;
+use weir_http::options::parse_life;
 use weir_records::{
     Accounts, ApiToken, Credential, MAX_NAME_BYTES, Revoked, TokenId, TokenScope, TokenStanding, is_name,
 };

@@ -22,10 +22,10 @@ use weir_run::unfinished;
 
 use super::caller::Caller;
 use super::calls::in_time;
-use super::problem::Problem;
-use super::request_limits::whole_body;
 use super::tokens::TokenScope;
 use super::{ServerState, answer_json};
+use weir_http::problem::Problem;
+use weir_http::request_limits::whole_body;
 
 /// One call of an operation.
 pub(super) struct ToolCall {

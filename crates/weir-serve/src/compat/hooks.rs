@@ -14,11 +14,11 @@ use weir_operations::context::Reach;
 use super::super::ServerState;
 use super::super::caller::Caller;
 use super::super::context_endpoint::{self, Parameters};
-use super::super::peer::Peer;
-use super::super::problem::Problem;
-use super::super::request_limits::whole_body;
 use super::super::tokens::TokenScope;
 use super::record::{Learned, Place, Subject};
+use weir_http::peer::Peer;
+use weir_http::problem::Problem;
+use weir_http::request_limits::whole_body;
 
 /// The longest key of a session.
 const MAX_KEY_CHARS: usize = 200;

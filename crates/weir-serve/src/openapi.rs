@@ -19,8 +19,8 @@ use super::compat::Compat;
 use super::context_endpoint::MARKDOWN;
 use super::metrics::PROMETHEUS;
 use super::observe::REQUEST_ID;
-use super::problem::PROBLEM_JSON;
 use super::tokens::TokenScope;
+use weir_http::problem::PROBLEM_JSON;
 
 /// What is said about the whole.
 const DESCRIPTION: &str = "The tools of Weir for any program. Each tool is a POST with its arguments as a JSON object. \

@@ -15,9 +15,9 @@ use weir_host::mutex::lock;
 use weir_host::when;
 use weir_operations::Effect;
 
-use super::problem::Problem;
 use file::{FileVersion, Token};
 pub use file::{issue, renew};
+use weir_http::problem::Problem;
 
 /// What the bearer of a token may do. Each scope includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]

@@ -20,11 +20,11 @@ use weir_operations::tool_call;
 use weir_session::engram;
 
 use super::super::caller::Caller;
-use super::super::problem::Problem;
 use super::super::tokens::TokenScope;
 use super::super::tools::{self, ToolAnswer, ToolCall};
 use super::super::{ServerState, answer_json};
 use super::Compat;
+use weir_http::problem::Problem;
 
 /// A tool of engram.
 pub(crate) struct Alias {

@@ -23,8 +23,8 @@ use weir_operations::needs::KnowledgeContext;
 use super::ServerState;
 use super::caller::Caller;
 use super::calls::in_time;
-use super::problem::Problem;
 use super::tokens::TokenScope;
+use weir_http::problem::Problem;
 
 /// The media type of the answer.
 pub(super) const MARKDOWN: &str = "text/markdown; charset=utf-8";

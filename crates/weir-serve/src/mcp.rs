@@ -25,11 +25,11 @@ use weir_operations::tool_call;
 
 use super::caller::Caller;
 use super::compat::Alias;
-use super::problem::Problem;
-use super::request_limits::whole_body;
 use super::tokens::TokenScope;
 use super::tools::{ToolAnswer, ToolCall};
 use super::{ServerState, answer_json_as};
+use weir_http::problem::Problem;
+use weir_http::request_limits::whole_body;
 
 /// The client of a call that names none.
 const DEFAULT_CLIENT: &str = "mcp";

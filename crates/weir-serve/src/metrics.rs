@@ -16,8 +16,8 @@ use weir_host::mutex::lock;
 use weir_host::when;
 
 use super::ServerState;
-use super::problem::Problem;
 use super::tokens::TokenScope;
+use weir_http::problem::Problem;
 
 /// The media type of the format.
 pub(super) const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";

@@ -16,7 +16,7 @@ use weir_host::os;
 use weir_operations::tool_call;
 use weir_operations::{Effect, Operation};
 
-use super::problem::Problem;
+use weir_http::problem::Problem;
 
 /// The maximum number of calls in progress that only read.
 const MAX_READING_CALLS: usize = 64;

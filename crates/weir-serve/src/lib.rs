@@ -1,0 +1,188 @@
+//! `weir serve`: the operations over HTTP. Invariant: every route but the health checks and the description of the
+//! routes needs a token, unless another program's plugins may call (`compat.rs`); each answer has a request ID.
+
+mod caller;
+pub mod calls;
+pub mod command;
+mod compat;
+mod context_endpoint;
+mod mcp;
+mod metering;
+mod metrics;
+pub mod observe;
+mod openapi;
+pub mod tokens;
+mod tools;
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderValue, Method, StatusCode, Uri};
+use axum::response::Response;
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use weir_context::{Context, LockedStores};
+use weir_core::SessionKey;
+use weir_host::answer::one_line;
+use weir_host::error::CommandError;
+use weir_host::signal;
+use weir_mcp::embedder::{EmbedderHandle, IndexUpkeep};
+
+use calls::Calls;
+use compat::Compat;
+use metering::MeterQueue;
+use metrics::Metrics;
+use observe::observed;
+use tokens::Tokens;
+use weir_http::guard::{AllowedHosts, guarded};
+use weir_http::listen::{Listening, ServerLimits};
+use weir_http::log::LogFormat;
+use weir_http::problem::Problem;
+use weir_http::request_limits::limited;
+
+/// How long the stores have to open when the server is asked whether it is ready.
+const READY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What the routes share.
+pub struct ServerState {
+    /// The contexts of calls.
+    pub calls: Calls,
+    /// Who may call.
+    pub tokens: Tokens,
+    /// Where answers are counted for the user.
+    meter: MeterQueue,
+    /// Where requests are counted for the operator.
+    metrics: Metrics,
+    /// Indexes and embeds what calls have added.
+    background: EmbedderHandle,
+    /// The program whose requests and tools are understood too.
+    compat: Option<Compat>,
+    /// How requests are logged.
+    log: LogFormat,
+    /// The description of the routes, once somebody has asked for it.
+    openapi: OnceLock<String>,
+}
+
+impl ServerState {
+    /// Returns the state of a server whose calls are made in this context.
+    fn new(context: &Context, tokens: Tokens, log: LogFormat) -> Self {
+        Self {
+            calls: Calls::new(&context.with_prompt_searches()),
+            tokens,
+            meter: MeterQueue::start(context),
+            metrics: Metrics::new(),
+            background: EmbedderHandle::start(context, IndexUpkeep::Follow),
+            compat: None,
+            log,
+            openapi: OnceLock::new(),
+        }
+    }
+
+    /// Returns the same state for a server that another program's plugins may call.
+    fn with_compat(self, compat: Option<Compat>) -> Self {
+        Self { compat, ..self }
+    }
+}
+
+/// A server that is about to start.
+pub struct Server {
+    /// The socket.
+    pub listening: Listening,
+    /// The names by which the server may be reached.
+    pub hosts: AllowedHosts,
+    /// The limits of requests and connections.
+    pub limits: ServerLimits,
+}
+
+impl Server {
+    /// Serves until a signal arrives. Open requests may finish, and runs store their output.
+    pub async fn serve(self, context: &Context, state: ServerState) -> Result<(), CommandError> {
+        let (state, ended) = (Arc::new(state), CancellationToken::new());
+        let router = guarded(routes(&state, ended.clone()), self.hosts);
+        let router = observed(limited(router, self.limits), Arc::clone(&state));
+        let closing = tokio::spawn(state.calls.clone().close_idle());
+        let served = self.listening.run(router, self.limits).await;
+        closing.abort();
+        ended.cancel();
+        context.running().end_all(signal::SHUTDOWN_TIMEOUT).await;
+        let flushed = tokio::task::spawn_blocking(move || state.meter.flush()).await;
+        served.and(flushed.map_err(|error| CommandError::broken(&error.to_string())))
+    }
+}
+
+/// Returns the routes.
+fn routes(state: &Arc<ServerState>, ended: CancellationToken) -> Router {
+    let mcp = post(mcp::handle).with_state((Arc::clone(state), mcp::service(state, ended)));
+    let context = match state.compat {
+        Some(Compat::Engram) => compat::routes(),
+        None => context_endpoint::routes(),
+    };
+    Router::new()
+        .route("/v1/tools/{name}", post(tools::handle))
+        .route("/mcp", mcp)
+        .route("/openapi.json", get(openapi::handle))
+        .route("/health", get(health))
+        .route("/ready", get(ready))
+        .route("/metrics", get(metrics::handle))
+        .merge(context)
+        .fallback(not_found)
+        .method_not_allowed_fallback(wrong_method)
+        .with_state(Arc::clone(state))
+}
+
+/// Says that the process is alive. Needs no token and touches nothing.
+async fn health() -> Response {
+    answer_json(&json!({ "status": "ok" }))
+}
+
+/// Says whether the stores can be opened.
+async fn ready(State(state): State<Arc<ServerState>>) -> Result<Response, Problem> {
+    let opened = async {
+        let nobody: Option<SessionKey> = None;
+        let context = state.calls.context(nobody, CancellationToken::new()).await;
+        let open_both = |open: &mut LockedStores<'_>| {
+            open.project()?;
+            open.user()?;
+            Ok(())
+        };
+        context.with_stores(open_both).await
+    };
+    match tokio::time::timeout(READY_TIMEOUT, opened).await {
+        Ok(opened) => opened.map(|()| answer_json(&json!({ "status": "ready" }))).map_err(Problem::from),
+        Err(_) => {
+            let detail = format!("the stores did not open within {} s", READY_TIMEOUT.as_secs());
+            Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Store unavailable", detail)
+                .hint("`weir doctor` says what is wrong with the stores".to_owned()))
+        }
+    }
+}
+
+async fn not_found(uri: Uri) -> Problem {
+    let detail = format!("there is nothing at `{}`", one_line(uri.path(), 80));
+    Problem::new(StatusCode::NOT_FOUND, "Not found", detail).hint("GET /openapi.json describes every route".to_owned())
+}
+
+async fn wrong_method(method: Method, uri: Uri) -> Problem {
+    let detail = format!("`{}` does not take {}", one_line(uri.path(), 80), one_line(method.as_str(), 20));
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", detail)
+        .hint("the header Allow names the methods".to_owned())
+}
+
+/// Returns an answer of JSON.
+fn answer_json(body: &Value) -> Response {
+    answer_json_as(StatusCode::OK, body)
+}
+
+/// Returns an answer of JSON with a status.
+fn answer_json_as(status: StatusCode, body: &Value) -> Response {
+    let mut response = Response::new(Body::from(body.to_string()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
