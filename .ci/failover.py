@@ -207,7 +207,7 @@ def address(part):
 def serve(name, part, texts):
     """Starts a team server, and returns its port."""
     write(f"{name}.url", address(part), 0o600)
-    command = [WEIR, "serve", "--team", "--bind", "127.0.0.1:0", "--data", f"{FOLDER}/{name}", "--texts", texts,
+    command = [WEIR, "serve", "--bind", "127.0.0.1:0", "--data", f"{FOLDER}/{name}", "--texts", texts,
                "--database", f"@{FOLDER}/{name}.url"]
     process = start(name, command, user=[])
 
@@ -220,7 +220,7 @@ def serve(name, part, texts):
 
 
 def team(*arguments):
-    return run([WEIR, "team", *arguments, "--database", address("haproxy")], user=[])
+    return run([WEIR, *arguments, "--database", address("haproxy")], user=[])
 
 
 # The load.

@@ -27,7 +27,6 @@ mod shown;
 mod soak;
 mod start;
 mod storm;
-#[cfg(feature = "team")]
 mod team;
 mod text;
 mod vectors;
@@ -116,14 +115,7 @@ fn main() -> ExitCode {
         ["soak", path] => soak::run(path, 1000),
         ["soak", path, runs] => soak::run(path, runs.parse().unwrap()),
         ["start", path] => start::run(path),
-        #[cfg(feature = "team")]
         ["team", options @ ..] => team::run(options),
-        #[cfg(not(feature = "team"))]
-        ["team", ..] => {
-            println!("error: this build cannot measure a team server");
-            println!("hint: `cargo build --release -p weir-bench --features team`");
-            false
-        }
         _ => {
             println!("{USAGE}");
             return ExitCode::from(2);

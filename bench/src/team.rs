@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use weir_records::{Ports, Shelf, Writer, memory};
-use weir_server::{ObjectBlobs, PostgresLog, TantivyIndex};
+use weir_team::{ObjectBlobs, PostgresLog, TantivyIndex};
 
 use self::database::Database;
 use self::made::Made;

@@ -1,7 +1,7 @@
 //! A database of this run's own, on the server that the environment names. It is dropped with this.
 
 use tokio_postgres::{Client, NoTls};
-use weir_server::{Bridge, PostgresOptions, migrate};
+use weir_team::{Bridge, PostgresOptions, migrate};
 
 const ROLE: &str = "weir_bench_app";
 

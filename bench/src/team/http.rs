@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use weir_core::Timestamp;
 use weir_records::{Accounts, ApiToken, Credential, HostId, Ports, TokenScope};
-use weir_server::{ObjectBlobs, PostgresLog, Service, ServiceOptions, TantivyIndex};
+use weir_team::{ObjectBlobs, PostgresLog, Service, ServiceOptions, TantivyIndex};
 
 use super::database::Database;
 use super::ingest::in_threads;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use weir_records::{Log as _, Record};
-use weir_server::PostgresLog;
+use weir_team::PostgresLog;
 
 use super::bare::{self, BareRows};
 use super::database::Database;

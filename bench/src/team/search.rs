@@ -9,7 +9,7 @@ use tantivy::query::{BooleanQuery, ConstScoreQuery, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{Searcher, TantivyDocument, Term};
 use weir_records::{Index as _, SearchQuery};
-use weir_server::TantivyIndex;
+use weir_team::TantivyIndex;
 
 use super::bare;
 use super::database::Database;

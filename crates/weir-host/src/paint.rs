@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::consent::ConsentPrompt;
+use crate::error::CommandError;
 use crate::face::Reader;
 use anstyle::{AnsiColor, Style};
 use weir_core::Reference;
@@ -101,6 +102,15 @@ pub fn clear_progress() {
 /// Writes a remark to standard error, where it cannot be mistaken for the answer.
 pub fn warn(remark: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", for_stderr(remark));
+}
+
+/// Writes an error to standard error: what went wrong, and what to do.
+pub fn show_error(error: &CommandError) {
+    clear_progress();
+    let mut stderr = anstream::stderr().lock();
+    let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+    let text = for_stderr(&error.to_string());
+    let _ = writeln!(stderr, "{style}error:{style:#}{}", text.strip_prefix("error:").unwrap_or(&text));
 }
 
 /// Whether there is a person at the terminal who can be asked.

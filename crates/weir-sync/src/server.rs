@@ -237,7 +237,7 @@ fn refused(answer: &ApiAnswer) -> CommandError {
     let with_hint = |error: CommandError, usual: &str| error.hint(said("hint").unwrap_or_else(|| usual.to_owned()));
     match answer.status {
         401 => error(ErrorKind::Denied, "the team server refused the token").hint(
-            "ask the operator for a new one (`weir team invite`), and connect again: \
+            "ask the operator for a new one (`weir-server invite`), and connect again: \
              weir sync --server URL --token-file FILE",
         ),
         403 => {

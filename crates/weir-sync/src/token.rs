@@ -25,7 +25,7 @@ pub fn read_token(path: &Path) -> Result<String, CommandError> {
     }
     let bytes = foreign::read_user_file(path, MAX_TOKEN_BYTES).map_err(|error| failed(error.to_string()))?;
     let text = String::from_utf8_lossy(&bytes);
-    check(text.trim()).map_err(|error| failed(error.message).hint("`weir team invite` prints one"))
+    check(text.trim()).map_err(|error| failed(error.message).hint("`weir-server invite` prints one"))
 }
 
 /// Stores a token among Weir's data, where only the user can read it. Returns the file.

@@ -14,7 +14,6 @@ mod runs;
 mod stores;
 mod switch;
 mod sync;
-mod team;
 mod undo;
 mod uninstall;
 mod upgrade;

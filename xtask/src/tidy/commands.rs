@@ -9,6 +9,8 @@ use super::paths::is_document;
 use super::{Finding, Tree, markdown, rust_text};
 
 const SOURCES: &str = "crates/";
+/// The other program, whose commands are its own.
+const SERVER: &str = "crates/weir-server/";
 const OPERATIONS: &str = "crates/weir-operations/src/";
 const MAIN: &str = "crates/weir/src/main.rs";
 const BENCH: &str = "bench/src/main.rs";
@@ -52,7 +54,7 @@ struct Program {
 impl Program {
     fn of(tree: &Tree) -> Self {
         let mut program = Self::default();
-        for (path, text) in tree.rust().filter(|(path, _)| path.starts_with(SOURCES)) {
+        for (path, text) in tree.rust().filter(|(path, _)| path.starts_with(SOURCES) && !path.starts_with(SERVER)) {
             let code = rust_text::without_comments(text.split("#[cfg(test)]\nmod tests").next().unwrap_or(text));
             if path.starts_with(OPERATIONS) {
                 program.commands.extend(constant(tree, &code, "const COMMAND: Option<&'static str> = Some(", ")"));

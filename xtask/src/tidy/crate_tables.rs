@@ -86,10 +86,10 @@ mod tests {
     #[test]
     fn rows_too_many_and_too_few_are_found() {
         check(
-            "## The crates\n| crate |\n| --- |\n| `weir` |\n| `weir-server` |\n",
+            "## The crates\n| crate |\n| --- |\n| `weir` |\n| `weir-team` |\n",
             "## Where things are\n| folder |\n| `crates` |\n| `.github` |\n",
             expect![[r#"
-                ARCHITECTURE.md:5: `weir-server` is in the table and does not exist. Remove its row.
+                ARCHITECTURE.md:5: `weir-team` is in the table and does not exist. Remove its row.
                 ARCHITECTURE.md:2: the table below `The crates` does not list `weir-core`. Add its row.
                 CONTRIBUTING.md:4: `.github` is in the table and does not exist. Remove its row.
                 CONTRIBUTING.md:2: the table below `Where things are` does not list `bench`. Add its row.

@@ -38,7 +38,6 @@ use super::runs;
 use super::stores;
 use super::switch;
 use super::sync;
-use super::team;
 use super::{undo, uninstall, upgrade};
 use crate::statusline;
 use printing::{Printing, written};
@@ -68,11 +67,7 @@ pub(crate) fn run() -> ExitCode {
     match dispatch(&matches) {
         Ok(code) => code,
         Err(error) => {
-            paint::clear_progress();
-            let mut stderr = anstream::stderr().lock();
-            let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
-            let text = paint::for_stderr(&error.to_string());
-            let _ = writeln!(stderr, "{style}error:{style:#}{}", text.strip_prefix("error:").unwrap_or(&text));
+            paint::show_error(&error);
             ExitCode::from(match matches.subcommand_name() {
                 Some(RUN) => error.kind.exit_code_of_run(),
                 _ => error.kind.exit_code(),
@@ -161,8 +156,7 @@ fn command() -> Command {
             window::command(),
             statusline::command(),
             functions::command(),
-            weir_serve::command::command().args(team::serve_options()),
-            team::command(),
+            weir_serve::command::command(),
             sync::command(),
             weir_proxy::command(),
             weir_ui::command(),
@@ -226,12 +220,6 @@ fn check_folder(folder: &Path) -> Result<(), CommandError> {
 /// Starts a server, or calls a command.
 fn serve_or_call(env: &Env, name: &str, arguments: &ArgMatches) -> Result<ExitCode, CommandError> {
     let printing = Printing::of(env, arguments);
-    if name == team::TEAM {
-        return printing.finish(team::run(env, arguments)?);
-    }
-    if name == weir_serve::command::SERVE && arguments.get_flag("team") {
-        return team::serve(env, arguments).map(|()| ExitCode::SUCCESS);
-    }
     if name == weir_serve::command::SERVE {
         let answer = weir_serve::command::run(env, arguments)?;
         return answer.map_or(Ok(ExitCode::SUCCESS), |answer| printing.finish(answer));

@@ -28,7 +28,7 @@ const MAX_NAMED: usize = 10;
 const AFTER_HELP: &str = "\
 Examples:
   weir sync --server https://weir.example.org --token-file ~/.weir-token   connect and sync
-  weir team invite ben --data /srv/weir | weir sync --server http://127.0.0.1:4747 --token-file -
+  weir-server invite ben --data /srv/weir | weir sync --server http://127.0.0.1:4747 --token-file -
   weir sync                             send new notes, and receive your teammates'
   weir sync --dry-run                   print exactly what would be sent
   weir sync --include k7f2m9q4xz        share this output too

@@ -259,7 +259,6 @@ fn help_and_completions_are_there_for_every_command() {
         "mcp",
         "proxy",
         "serve",
-        "team",
         "completions",
         "man",
         "config",

@@ -7,7 +7,6 @@
 //! - `<!-- answers: WORD -->`: it runs on a terminal, and every question gets this answer.
 //! - `<!-- serves -->`: it is a server, which must say where it listens.
 //! - `<!-- server: COMMANDS -->`: this server runs meanwhile.
-//! - `<!-- needs: team -->`: it is run only in a build with the team server.
 //! - `<!-- not run: REASON -->`: it is not run.
 
 use std::fmt::Write as _;
@@ -23,8 +22,8 @@ use crate::support::{Home, WEIR, said};
 const COMMANDS_HEAD: &str = "\
 # Command line
 
-Every command, as `weir COMMAND --help` prints it. `UPDATE_EXPECT=1 cargo test -p weir --features team --test it docs`
-writes this page, and the tests compare it with the program.
+Every command of `weir` and of `weir-server`, as `--help` prints it. `UPDATE_EXPECT=1 cargo test -p weir -p weir-server --test it docs`
+writes this page, and the tests compare it with the programs.
 ";
 
 /// The beginning of docs/settings.md.
@@ -67,7 +66,6 @@ struct Block {
     server: Option<String>,
     /// Whether it is a server itself.
     serves: bool,
-    needs_team: bool,
     /// Why it is not run.
     not_run: Option<String>,
 }
@@ -94,8 +92,7 @@ impl Block {
 
     /// Returns why it cannot be run.
     fn left_out(&self) -> Option<&str> {
-        let unbuilt = self.needs_team && !cfg!(feature = "team");
-        self.not_run.as_deref().or(unbuilt.then_some("this build has no team server"))
+        self.not_run.as_deref()
     }
 }
 
@@ -133,7 +130,6 @@ fn blocks(page: &str, text: &str) -> Vec<Block> {
                     answer: marked(&comments, "answers:").first().map(|answer| (*answer).to_owned()),
                     server: marked(&comments, "server:").first().map(|server| (*server).to_owned()),
                     serves: !marked(&comments, "serves").is_empty(),
-                    needs_team: marked(&comments, "needs:").contains(&"team"),
                     not_run: marked(&comments, "not run:").first().map(|reason| (*reason).to_owned()),
                 });
             }
@@ -219,15 +215,15 @@ fn a_block_is_its_commands_and_what_the_comments_above_it_say() {
     let shown = blocks("a.md", page).into_iter().map(|block| {
         let script = block.script().replace(SERVE, "SERVE").replace(ON_TERMINAL, "TERMINAL");
         let script = script.replace(&"y\n".repeat(9), "y…");
-        format!("{} {:?} {}: {script:?}\n", block.place, block.not_run, block.needs_team)
+        format!("{} {:?}: {script:?}\n", block.place, block.not_run)
     });
     expect![[r#"
-        a.md:3 None false: "touch a\ntouch b\nls a b\n"
-        a.md:8 Some("it waits") false: "\nweir x\ncurl y \\\n  -H z\n"
-        a.md:20 None false: "\nls\n"
-        a.md:24 None false: "SERVE\n\nserve 'serve'\n"
-        a.md:29 None true: "SERVE\n\nserve 'it'\\''s'\nask\n"
-        a.md:33 None false: "\nprintf 'y…' | SHELL=/bin/bash BLOCK='setup' TERMINAL\n"
+        a.md:3 None: "touch a\ntouch b\nls a b\n"
+        a.md:8 Some("it waits"): "\nweir x\ncurl y \\\n  -H z\n"
+        a.md:20 None: "\nls\n"
+        a.md:24 None: "SERVE\n\nserve 'serve'\n"
+        a.md:29 None: "SERVE\n\nserve 'it'\\''s'\nask\n"
+        a.md:33 None: "\nprintf 'y…' | SHELL=/bin/bash BLOCK='setup' TERMINAL\n"
     "#]]
     .assert_eq(&shown.collect::<String>());
 }
@@ -264,29 +260,21 @@ fn the_guide_in_the_readme_is_what_a_session_is_told() {
 fn the_page_of_commands_is_what_the_program_says() {
     let home = Home::new();
     let mut page = COMMANDS_HEAD.to_owned();
-    describe(&home, &[], &mut page);
-    if cfg!(feature = "team") {
-        expect_file![at("docs/cli.md")].assert_eq(&page);
-        return;
-    }
-    // A build without the team server says less, and the page is of one that has it.
-    let whole = fs::read_to_string(at("docs/cli.md")).unwrap();
-    let mut lines = whole.lines();
-    for line in page.lines() {
-        assert!(lines.any(|other| other == line), "docs/cli.md does not have, in its place: {line}");
-    }
+    describe(&|arguments| home.ok(arguments), &["weir"], &mut page);
+    describe(&|arguments| home.team(arguments), &["weir-server"], &mut page);
+    expect_file![at("docs/cli.md")].assert_eq(&page);
 }
 
-/// Adds the help of a command and of those below it.
-fn describe(home: &Home, words: &[&str], page: &mut String) {
-    let help = home.ok(&[words, &["--help"]].concat());
+/// Adds the help of a command and of those below it. The first of its words is the program.
+fn describe(program: &dyn Fn(&[&str]) -> String, words: &[&str], page: &mut String) {
+    let help = program(&[&words[1..], &["--help"]].concat());
     let lines: Vec<&str> = help.trim_end().lines().map(str::trim_end).collect();
-    let name = [&["weir"], words].concat().join(" ");
+    let name = words.join(" ");
     writeln!(page, "\n## {name}\n\n```text\n{}\n```", lines.join("\n")).unwrap();
     let listed = lines.iter().skip_while(|line| **line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let first_lines = listed.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
     for command in first_lines.filter_map(|line| line.split(' ').next()).filter(|command| *command != "help") {
-        describe(home, &[words, &[command]].concat(), page);
+        describe(program, &[words, &[command]].concat(), page);
     }
 }
 

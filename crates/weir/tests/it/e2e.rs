@@ -9,7 +9,6 @@ mod claude;
 mod codex;
 mod fetched;
 mod hooked;
-#[cfg(feature = "team")]
 mod people;
 mod proxied;
 mod refactor;

@@ -30,7 +30,6 @@ mod setup;
 mod sharing;
 mod stores;
 mod support;
-#[cfg(feature = "team")]
 mod sync;
 mod team;
 mod ui;

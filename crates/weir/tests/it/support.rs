@@ -143,6 +143,25 @@ impl Home {
         text(&output.stdout)
     }
 
+    /// Returns a command of the team server's program, which is built next to this one.
+    pub(crate) fn server_command(&self, arguments: &[&str]) -> Command {
+        let program = Path::new(WEIR).with_file_name("weir-server");
+        assert!(program.exists(), "no {}: build it with `cargo build -p weir-server`", program.display());
+        self.command(program.to_str().unwrap(), arguments)
+    }
+
+    /// Runs the team server's program to its end.
+    pub(crate) fn weir_server(&self, arguments: &[&str]) -> Output {
+        self.server_command(arguments).output().unwrap()
+    }
+
+    /// Returns the output of a command of the team server's program, which must succeed.
+    pub(crate) fn team(&self, arguments: &[&str]) -> String {
+        let output = self.weir_server(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+        text(&output.stdout)
+    }
+
     /// Returns the JSON answer of a command that must succeed.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.ok(&[arguments, &["--json"]].concat())).unwrap()

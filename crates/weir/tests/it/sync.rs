@@ -24,15 +24,15 @@ struct Team {
 impl Team {
     fn new() -> (Self, Person) {
         let home = Home::new();
-        let token = home.ok(&["team", "init", "ana", "--data", "team"]);
-        let server = Server::start_with(&home, &["--team", "--data", "team"]);
+        let token = home.team(&["init", "ana", "--data", "team"]);
+        let server = Server::start_team(&home, &["--data", "team"]);
         let team = Self { home, server };
         let ana = Person::joined(&team, &token);
         (team, ana)
     }
 
     fn invite(&self, name: &str) -> Person {
-        let token = self.home.ok(&["team", "invite", name, "--data", "team"]);
+        let token = self.home.team(&["invite", name, "--data", "team"]);
         Person::joined(self, &token)
     }
 
@@ -287,7 +287,7 @@ impl Person {
 fn a_revoked_token_and_a_readable_one_are_told_plainly() {
     let (team, ana) = Team::new();
     ana.note("The pool has ten connections.", &[]);
-    team.home.ok(&["team", "revoke", "--user", "ana", "--data", "team"]);
+    team.home.team(&["revoke", "--user", "ana", "--data", "team"]);
     let refused = ana.home.weir(&["sync"]);
     assert_eq!(refused.status.code(), Some(6), "{}", said(&refused));
     assert!(said(&refused).contains("refused the token: the token was revoked"), "{}", said(&refused));

@@ -1,47 +1,10 @@
-//! `weir team` and `weir serve --team`, as an operator and two users meet them.
+//! `weir-server`, as an operator and two users meet it.
 
-#[cfg(feature = "team")]
 mod traces;
 
 use crate::support::{Home, said};
 
-#[cfg(not(feature = "team"))]
-#[test]
-fn a_build_without_the_server_says_so() {
-    let home = Home::new();
-    for arguments in [&["serve", "--team", "--data", "team"][..], &["team", "init", "ana", "--data", "team"]] {
-        let refused = home.weir(arguments);
-        assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
-        assert!(said(&refused).contains("this build has no team server; build with --features team"));
-    }
-    assert!(!home.project().join("team").exists());
-}
-
-#[test]
-fn what_a_team_server_cannot_do_with_its_options_is_refused() {
-    let home = Home::new();
-    for arguments in [
-        &["serve", "--team"][..],
-        &["serve", "--data", "team"],
-        &["serve", "--team", "--data", "team", "--compat", "engram"],
-        &["serve", "--team", "--data", "team", "--texts", "texts"],
-        &["serve", "--team", "--data", "team", "--copy-index", "5"],
-        &["serve", "--team", "--data", "team", "--semantic"],
-        &["team"],
-        &["team", "list"],
-        &["team", "revoke", "--data", "team"],
-        &["team", "list", "--data", "team", "--database", "postgresql://u@localhost/d"],
-        &["team", "migrate", "--data", "team"],
-        &["team", "migrate", "--data", "team", "--cancel", "--dry-run"],
-        &["team", "delete", "old"],
-    ] {
-        let refused = home.weir(arguments);
-        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {}", said(&refused));
-    }
-}
-
 /// Needs a PostgreSQL: `.ci/postgres run -- COMMAND…` starts one and tells the command where it is.
-#[cfg(feature = "team")]
 mod postgres {
     use std::collections::BTreeSet;
     use std::io::{Read as _, Write as _};
@@ -83,8 +46,8 @@ mod postgres {
         let refused = old.send(&Request::post("/v1/notes", note).token(token));
         refused.problem(503);
         assert!(refused.header("retry-after").is_some(), "{refused:?}");
-        for arguments in [&["serve", "--team", "--data", "team"][..], moving] {
-            let refused = home.weir(arguments);
+        for arguments in [&["serve", "--data", "team"][..], moving] {
+            let refused = home.weir_server(arguments);
             assert_eq!(refused.status.code(), Some(1), "{arguments:?}: {}", said(&refused));
             assert!(said(&refused).contains("was moved to the database"), "{}", said(&refused));
         }
@@ -95,14 +58,14 @@ mod postgres {
         let (database, home) = (database(), Home::new());
         let tenant = format!("moved-{}", std::process::id());
         let team = |arguments: &[&str], place: &[&str]| {
-            home.ok(&[&["team"], arguments, &["--tenant", &tenant], place].concat()).trim().to_owned()
+            home.team(&[arguments, &["--tenant", &tenant], place].concat()).trim().to_owned()
         };
         let (here, there) = (["--data", "team"], ["--database", database.as_str()]);
         let ana = team(&["init", "ana", "--max-bytes", "5000000"], &here);
         let ben = team(&["invite", "ben", "--scope", "read"], &here);
         let eve = team(&["invite", "eve"], &here);
         team(&["revoke", "--user", "eve"], &here);
-        let old = Server::start_with(&home, &["--team", "--data", "team"]);
+        let old = Server::start_team(&home, &["--data", "team"]);
         keep(&old.authority(), &ana, "The pool has ten connections.").unwrap();
         let gone = keep(&old.authority(), &ana, "ephemeral").unwrap();
         let forget = Request::get(&format!("/v1/entries/{gone}?project={PROJECT}")).method("DELETE").token(&ana);
@@ -110,18 +73,18 @@ mod postgres {
         let before = (download(&old, &ben), usage(&old, &ana));
         assert!(before.1.contains(&"weir_tenant_bytes_limit 5000000".to_owned()), "{:?}", before.1);
 
-        let moving = ["team", "migrate", "--data", "team", "--database", &database];
+        let moving = ["migrate", "--data", "team", "--database", &database];
         let what = "1 tenant with 3 tokens, 3 records in 1 project (1 erased), 1 text";
-        let would = home.ok(&[&moving[..], &["--dry-run"]].concat());
+        let would = home.team(&[&moving[..], &["--dry-run"]].concat());
         assert!(would.contains(&format!("would move {what}")), "{would}");
-        let moved = home.ok(&moving);
+        let moved = home.team(&moving);
         assert!(moved.contains(&format!("moved {what}")) && moved.contains("the texts stay in"), "{moved}");
         assert_closed(&home, &old, &ana, &moving);
         assert_eq!(download(&old, &ben), before.0, "reading goes on");
         drop(old);
 
-        let serving = ["--team", "--data", "new", "--database", &database, "--texts", "team/texts"];
-        let new = Server::start_with(&home, &serving);
+        let serving = ["--data", "new", "--database", &database, "--texts", "team/texts"];
+        let new = Server::start_team(&home, &serving);
         assert_eq!((download(&new, &ben), usage(&new, &ana)), before);
         let search = json!({ "project": PROJECT, "query": "connections" }).to_string();
         let found = new.send(&Request::post("/v1/search", search).token(&ben)).json();
@@ -158,11 +121,11 @@ mod postgres {
     fn no_acknowledged_note_is_lost_when_one_of_two_servers_is_killed() {
         let (database, home) = (database(), Home::new());
         let tenant = format!("killed-{}", std::process::id());
-        let init = home.ok(&["team", "init", "ana", "--tenant", &tenant, "--database", &database]);
+        let init = home.team(&["init", "ana", "--tenant", &tenant, "--database", &database]);
         let token = init.trim();
         let start = |data: &str| {
-            let options = ["--team", "--data", data, "--database", &database, "--texts", "texts"];
-            Server::start_with(&home, &options)
+            let options = ["--data", data, "--database", &database, "--texts", "texts"];
+            Server::start_team(&home, &options)
         };
         let (mut one, two) = (start("one"), start("two"));
         let (sender, kept) = channel();
@@ -198,8 +161,8 @@ mod postgres {
         use std::os::unix::fs::PermissionsExt as _;
         let (database, home) = (database(), Home::new());
         let tenant = format!("modes-{}", std::process::id());
-        let init = home.ok(&["team", "init", "ana", "--tenant", &tenant, "--database", &database]);
-        let options = ["--team", "--data", "team", "--database", &database, "--texts", "texts", "--copy-index", "60"];
+        let init = home.team(&["init", "ana", "--tenant", &tenant, "--database", &database]);
+        let options = ["--data", "team", "--database", &database, "--texts", "texts", "--copy-index", "60"];
         let mut server = Server::start_open_to_all(&home, &options);
         keep(&server.authority(), init.trim(), "The pool has ten connections.").unwrap();
         server.terminate();
@@ -222,11 +185,11 @@ mod postgres {
     fn a_semantic_server_finds_what_is_said_in_other_words() {
         let (database, home) = (database(), Home::new());
         let tenant = format!("semantic-{}", std::process::id());
-        let init = home.ok(&["team", "init", "ana", "--tenant", &tenant, "--database", &database]);
+        let init = home.team(&["init", "ana", "--tenant", &tenant, "--database", &database]);
         let token = init.trim();
         let search = |options: &[&str]| {
-            let place = ["--team", "--data", "team", "--database", &database, "--texts", "texts"];
-            let server = Server::start_with(&home, &[&place[..], options].concat());
+            let place = ["--data", "team", "--database", &database, "--texts", "texts"];
+            let server = Server::start_team(&home, &[&place[..], options].concat());
             keep(&server.authority(), token, "delete folders recursively").unwrap();
             let query = json!({ "project": PROJECT, "query": "remove a directory and everything inside" });
             let found = server.send(&Request::post("/v1/search", query.to_string()).token(token)).json();
@@ -242,11 +205,11 @@ mod postgres {
     fn a_new_server_begins_with_the_copy_that_another_left_at_its_end() {
         let (database, home) = (database(), Home::new());
         let tenant = format!("copied-{}", std::process::id());
-        let init = home.ok(&["team", "init", "ana", "--tenant", &tenant, "--database", &database]);
+        let init = home.team(&["init", "ana", "--tenant", &tenant, "--database", &database]);
         let token = init.trim();
         let start = |data: &str| {
-            let options = ["--team", "--data", data, "--database", &database, "--texts", "texts"];
-            Server::start_with(&home, &[&options[..], &["--copy-index", "60"]].concat())
+            let options = ["--data", data, "--database", &database, "--texts", "texts"];
+            Server::start_team(&home, &[&options[..], &["--copy-index", "60"]].concat())
         };
         let check = |server: &Server, index: &str, lag: u64| {
             assert_eq!(server.send(&Request::get("/ready")).json()["index"], index);
@@ -276,13 +239,12 @@ mod postgres {
         }
         let three = start("three");
         let reason = "cannot restore the index from a copy: the stored data is damaged (its manifest cannot be read)";
-        assert!(three.next_line().contains("weir team invite"));
+        assert!(three.next_line().contains("weir-server invite"));
         assert_eq!(three.next_line(), format!("weir: {reason}"));
         check(&three, "rebuilt", 1);
     }
 }
 
-#[cfg(feature = "team")]
 mod built {
     use serde_json::{Value, json};
 
@@ -293,7 +255,7 @@ mod built {
 
     /// Runs a command on the data of the team.
     fn team(home: &Home, arguments: &[&str]) -> String {
-        home.ok(&[&["team"], arguments, &["--data", "team"]].concat()).trim().to_owned()
+        home.team(&[arguments, &["--data", "team"]].concat()).trim().to_owned()
     }
 
     fn post(server: &Server, path: &str, token: &str, body: &Value) -> Response {
@@ -308,7 +270,7 @@ mod built {
     fn a_note_of_one_user_reaches_another_until_their_token_ends() {
         let home = Home::new();
         let ana = team(&home, &["init", "ana"]);
-        let mut server = Server::start_with(&home, &["--team", "--data", "team"]);
+        let mut server = Server::start_team(&home, &["--data", "team"]);
         let note = json!({ "project": PROJECT, "text": "The pool has ten connections.", "kind": "decision" });
         assert_eq!(post(&server, "/v1/notes", &ana, &note).status, 201);
         let ben = team(&home, &["invite", "ben", "--scope", "read", "--valid-for", "8h"]);
@@ -332,8 +294,8 @@ mod built {
     fn what_a_limit_refuses_has_an_id_and_is_counted_and_logged() {
         let home = Home::new();
         let ana = team(&home, &["init", "ana"]);
-        let options = ["--team", "--data", "team", "--max-body", "1", "--log", "text"];
-        let server = Server::start_with(&home, &options);
+        let options = ["--data", "team", "--max-body", "1", "--log", "text"];
+        let server = Server::start_team(&home, &options);
         let long = json!({ "project": PROJECT, "text": "x".repeat(2 << 20) });
         let refused =
             server.send(&Request::post("/v1/notes", long.to_string()).token(&ana).header("X-Request-Id", "a-1"));
@@ -350,7 +312,7 @@ mod built {
     fn a_note_that_may_still_be_kept_is_not_called_cancelled() {
         let home = Home::new();
         let ana = team(&home, &["init", "ana"]);
-        let server = Server::start_with(&home, &["--team", "--data", "team", "--request-timeout", "4"]);
+        let server = Server::start_team(&home, &["--data", "team", "--request-timeout", "4"]);
         let lock = write_lock(&home);
         let late = post(&server, "/v1/notes", &ana, &json!({ "project": PROJECT, "text": "kept after all" }));
         drop(lock);
@@ -374,7 +336,7 @@ mod built {
     fn a_dry_run_of_a_move_says_what_there_is_and_changes_nothing() {
         let home = Home::new();
         let ana = team(&home, &["init", "ana"]);
-        let server = Server::start_with(&home, &["--team", "--data", "team"]);
+        let server = Server::start_team(&home, &["--data", "team"]);
         let note = json!({ "project": PROJECT, "text": "The pool has ten connections." });
         assert_eq!(post(&server, "/v1/notes", &ana, &note).status, 201);
         let said = team(&home, &["migrate", "--dry-run"]);
@@ -392,15 +354,15 @@ mod built {
     fn a_tenant_is_deleted_only_by_its_name_twice() {
         let home = Home::new();
         let ana = team(&home, &["init", "ana"]);
-        let server = Server::start_with(&home, &["--team", "--data", "team"]);
+        let server = Server::start_team(&home, &["--data", "team"]);
         let note = json!({ "project": PROJECT, "text": "The pool has ten connections." });
         assert_eq!(post(&server, "/v1/notes", &ana, &note).status, 201);
         assert_eq!(finds(&server, &ana).status, 200);
-        let refused = home.weir(&["team", "delete", "team", "--data", "team"]);
+        let refused = home.weir_server(&["delete", "team", "--data", "team"]);
         assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
         assert!(team(&home, &["delete", "team", "--confirm", "team"]).contains("1 record and 1 token"));
         assert_eq!(finds(&server, &ana).status, 401);
-        let gone = home.weir(&["team", "delete", "team", "--confirm", "team", "--data", "team"]);
+        let gone = home.weir_server(&["delete", "team", "--confirm", "team", "--data", "team"]);
         assert_eq!(gone.status.code(), Some(3), "{}", said(&gone));
         let again = team(&home, &["init", "ana"]);
         assert_eq!(finds(&server, &again).json()["hits"], json!([]));
@@ -409,11 +371,11 @@ mod built {
     #[test]
     fn a_prepared_folder_is_left_as_it_is_and_one_that_is_not_ours_is_refused() {
         let home = Home::new();
-        let init = ["team", "init", "eve", "--data", "team"];
-        let first = home.weir(&init);
+        let init = ["init", "eve", "--data", "team"];
+        let first = home.weir_server(&init);
         assert!(said(&first).contains("prepared the database: 0001_records, "), "{}", said(&first));
         let before = team(&home, &["list"]);
-        let again = home.ok(&init);
+        let again = home.team(&init);
         assert!(again.starts_with("already prepared, schema "), "{again}");
         assert!(again.contains("`team` exists, and nothing was changed"), "{again}");
         assert_eq!(team(&home, &["list"]), before);
@@ -425,8 +387,8 @@ mod built {
         ] {
             #[expect(clippy::disallowed_methods, reason = "plays the part of another program")]
             rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
-            for arguments in [&init[..], &["serve", "--team", "--data", "team"]] {
-                let refused = home.weir(arguments);
+            for arguments in [&init[..], &["serve", "--data", "team"]] {
+                let refused = home.weir_server(arguments);
                 assert_eq!(refused.status.code(), Some(4), "{arguments:?}: {}", said(&refused));
                 assert!(said(&refused).contains(why), "{arguments:?}: {}", said(&refused));
             }
@@ -436,17 +398,17 @@ mod built {
     #[test]
     fn a_folder_without_a_team_is_refused_and_so_is_a_token_of_nobody() {
         let home = Home::new();
-        let refused = home.weir(&["serve", "--team", "--data", "team"]);
+        let refused = home.weir_server(&["serve", "--data", "team"]);
         assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
-        assert!(said(&refused).contains("weir team init"), "{}", said(&refused));
+        assert!(said(&refused).contains("weir-server init"), "{}", said(&refused));
         assert!(!home.project().join("team").exists(), "nothing was created");
         team(&home, &["init", "ana"]);
         assert!(team(&home, &["init", "ana", "--max-records", "5"]).contains("5 records"));
         let both = team(&home, &["init", "ana", "--max-records", "5", "--max-bytes", "5000000"]);
         assert!(both.contains("5 records and 5000000 bytes"), "{both}");
-        let unknown = home.weir(&["team", "revoke", "0011223344556677", "--data", "team"]);
+        let unknown = home.weir_server(&["revoke", "0011223344556677", "--data", "team"]);
         assert_eq!(unknown.status.code(), Some(3), "{}", said(&unknown));
-        let stranger = home.weir(&["team", "invite", "eve", "--tenant", "other", "--data", "team"]);
+        let stranger = home.weir_server(&["invite", "eve", "--tenant", "other", "--data", "team"]);
         assert_eq!(stranger.status.code(), Some(3), "{}", said(&stranger));
         assert!(said(&stranger).contains("there is no such tenant"), "{}", said(&stranger));
     }

@@ -97,7 +97,7 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
                 Some("notes that were sent before stay on the server in clear until they are forgotten")
             }
             Some(KeyWish::Revoke(_)) => {
-                Some("a removed machine keeps what it has read; end its token with `weir team revoke`")
+                Some("a removed machine keeps what it has read; end its token with `weir-server revoke`")
             }
             Some(KeyWish::Admit(_)) | None => None,
         }

@@ -32,8 +32,8 @@ impl Team {
     /// Starts a server. Returns it with the token of its first user.
     fn new(first: &str) -> (Self, String) {
         let home = Home::new();
-        let token = home.ok(&["team", "init", first, "--data", "team"]).trim().to_owned();
-        let server = Server::start_with(&home, &["--team", "--data", "team"]);
+        let token = home.team(&["init", first, "--data", "team"]).trim().to_owned();
+        let server = Server::start_team(&home, &["--data", "team"]);
         let team = Self { home, server };
         let (listener, authority) = (UnixListener::bind(team.socket()).unwrap(), team.server.authority());
         // The threads end with the test.
@@ -48,7 +48,7 @@ impl Team {
     }
 
     fn invite(&self, name: &str) -> String {
-        self.home.ok(&["team", "invite", name, "--data", "team"]).trim().to_owned()
+        self.home.team(&["invite", name, "--data", "team"]).trim().to_owned()
     }
 
     fn socket(&self) -> PathBuf {

@@ -40,15 +40,30 @@ impl Server {
         Self::spawn(home, command)
     }
 
+    /// Starts the server of a team with these options.
+    pub(crate) fn start_team(home: &Home, options: &[&str]) -> Self {
+        Self::start_team_in(home, options, &[])
+    }
+
+    /// Starts the server of a team with more options and variables.
+    pub(crate) fn start_team_in(home: &Home, options: &[&str], variables: &[(&str, &str)]) -> Self {
+        let bind: &[&str] = if options.contains(&"--bind") { &[] } else { &["--bind", "127.0.0.1:0"] };
+        let mut command = home.server_command(&[&["serve"], bind, options].concat());
+        command.envs(variables.iter().copied());
+        Self::spawn(home, command)
+    }
+
     /// Starts a server that may have only so many files open.
     pub(crate) fn start_with_files(home: &Home, files: usize) -> Self {
         let script = format!("ulimit -n {files}; exec \"$@\"");
         Self::spawn(home, home.command("sh", &["-c", &script, "sh", WEIR, "serve", "--bind", "127.0.0.1:0"]))
     }
 
-    /// Starts a server whose umask gives everything away.
+    /// Starts the server of a team whose umask gives everything away.
     pub(crate) fn start_open_to_all(home: &Home, options: &[&str]) -> Self {
-        let start = ["-c", "umask 000; exec \"$@\"", "sh", WEIR, "serve", "--bind", "127.0.0.1:0"];
+        let server = home.server_command(&[]);
+        let program = server.get_program().to_str().unwrap();
+        let start = ["-c", "umask 000; exec \"$@\"", "sh", program, "serve", "--bind", "127.0.0.1:0"];
         Self::spawn(home, home.command("sh", &[&start[..], options].concat()))
     }
 
@@ -129,7 +144,6 @@ impl Server {
     }
 
     /// Kills the server, as a machine that fails does.
-    #[cfg(feature = "team")]
     pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();

@@ -118,11 +118,11 @@ fn titles(person: &Person) -> Vec<String> {
 /// figures.
 fn check(options: &[&str], place: &[&str]) -> String {
     let home = Home::new();
-    let first = home.ok(&[&["team", "init", "user0"], place].concat());
+    let first = home.team(&[&["init", "user0"], place].concat());
     let relay = Relay::new();
-    let reached_by = ["--team", "--allow-host", relay.authority.as_str()];
+    let reached_by = ["--allow-host", relay.authority.as_str()];
     let start = || {
-        let server = Server::start_with(&home, &[&reached_by[..], options].concat());
+        let server = Server::start_team(&home, &[&reached_by[..], options].concat());
         relay.lead_to(&server);
         server
     };
@@ -130,7 +130,7 @@ fn check(options: &[&str], place: &[&str]) -> String {
     let people: Vec<Person> = (0..machine_count())
         .map(|machine| {
             let name = format!("user{machine}");
-            let invite = || home.ok(&[&["team", "invite", &name], place].concat());
+            let invite = || home.team(&[&["invite", &name], place].concat());
             let token = if machine == 0 { first.clone() } else { invite() };
             let person = Person { home: Home::new(), token };
             write(&person.home.at("token"), &person.token);

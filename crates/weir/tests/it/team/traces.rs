@@ -76,12 +76,12 @@ fn collect(stream: &TcpStream, sender: &Sender<Export>) {
 /// Creates a team, and returns a home with it and a token.
 fn team() -> (Home, String) {
     let home = Home::new();
-    let token = home.ok(&["team", "init", "ana", "--tenant", "umbrella", "--data", "team"]).trim().to_owned();
+    let token = home.team(&["init", "ana", "--tenant", "umbrella", "--data", "team"]).trim().to_owned();
     (home, token)
 }
 
 fn serve(home: &Home, variables: &[(&str, &str)]) -> Server {
-    Server::start_in(home, &["--team", "--data", "team"], variables)
+    Server::start_team_in(home, &["--data", "team"], variables)
 }
 
 fn attribute(span: &Value, key: &str) -> Value {
@@ -166,7 +166,7 @@ fn a_server_goes_on_without_its_collector_and_says_so() {
 #[test]
 fn a_protocol_that_is_not_supported_is_refused_before_anything_is_served() {
     let (home, _) = team();
-    let mut command = home.weir_command(&["serve", "--team", "--data", "team", "--bind", "127.0.0.1:0"]);
+    let mut command = home.server_command(&["serve", "--data", "team", "--bind", "127.0.0.1:0"]);
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4317").env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
     let refused = command.output().unwrap();
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));

@@ -1,0 +1,314 @@
+//! Opens the data of a team server: a folder, or a database with a folder beside it. Invariant: nothing is created but
+//! by `weir-server init`, except the index, which is derived.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::ArgMatches;
+use weir_core::{Scope, TenantId};
+use weir_embed::Embed as _;
+use weir_host::env::Env;
+use weir_host::error::{CommandError, ErrorKind};
+use weir_records::{Accounts, DeletedTenant, ErrorKind as PortKind, Index as _, PortError, Ports, sqlite};
+use weir_team::{
+    Bridge, CopyPlace, Copying, IndexCopier, Meaning, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions,
+    SCHEMA, Started, TantivyIndex, Vectors, delete_tenant, delete_tokens, migrate as migrate_schema,
+};
+
+use crate::migrate;
+use crate::texts::TextsPlace;
+
+/// The role that the server uses in its database, whatever role logs in.
+const ROLE: &str = "weir_app";
+/// What a folder has that `weir-server init` has prepared.
+const DATABASE_FILE: &str = "records.db";
+/// The file in a server's folder that has the name of its copies.
+const COPY_NAME_FILE: &str = "copy-name";
+/// How often an index is copied to a bucket, in minutes.
+const DEFAULT_COPY_MINUTES: u64 = 10;
+
+/// Where the data of a server is.
+pub(super) struct Place {
+    folder: Option<PathBuf>,
+    texts: Option<TextsPlace>,
+    database: Option<PostgresOptions>,
+    /// How often the index is copied, in minutes, if something says so.
+    copy_minutes: Option<u64>,
+    /// Whether the index has vectors.
+    is_semantic: bool,
+}
+
+/// A database that a team moves to.
+pub(super) struct NewPlace {
+    pub(super) log: PostgresLog,
+    pub(super) accounts: PostgresAccounts,
+    /// Its name, for people.
+    pub(super) place: String,
+}
+
+/// A database that is ready.
+#[derive(Default)]
+pub(super) struct Prepared {
+    /// The names of the migrations that have just run.
+    pub(super) ran: Vec<&'static str>,
+    /// The number of its schema.
+    pub(super) schema: usize,
+}
+
+/// What was deleted with a tenant.
+pub(super) struct Deleted {
+    pub(super) existed: bool,
+    pub(super) records: u64,
+    pub(super) tokens: u64,
+    /// Whether an index was there to delete it from.
+    pub(super) from_index: bool,
+}
+
+/// The storage of a server.
+pub(super) struct Storage {
+    pub(super) ports: Ports,
+    pub(super) accounts: Arc<dyn Accounts>,
+    /// How the index was found, if it says so.
+    pub(super) index_started: Option<Started>,
+    /// How the index is copied, if it is.
+    pub(super) copying: Option<Copying>,
+    /// The model of the index's vectors, if it has any.
+    pub(super) meaning: Option<Meaning>,
+}
+
+impl Place {
+    /// Reads the options.
+    pub(super) fn of(env: &Env, arguments: &ArgMatches) -> Result<Self, CommandError> {
+        // Not every library that stores something here lets its caller set modes.
+        #[cfg(unix)]
+        rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+        let path = |name: &str| match arguments.try_get_one::<PathBuf>(name) {
+            Ok(Some(path)) => Some(env.folder.join(path)),
+            Ok(None) | Err(_) => None,
+        };
+        let database = match arguments.get_one::<String>("database") {
+            Some(address) => Some(options(env, address)?),
+            None => None,
+        };
+        let texts = match arguments.try_get_one::<String>("texts") {
+            Ok(Some(value)) => Some(TextsPlace::parse(env, value)?),
+            // Not every command has an option for texts.
+            Ok(None) | Err(_) => None,
+        };
+        // Only a server copies an index.
+        let copy_minutes = arguments.try_get_one::<u64>("copy-index").ok().flatten().copied();
+        let is_semantic = arguments.try_get_one::<bool>("semantic").ok().flatten().copied().unwrap_or_default();
+        Ok(Self { folder: path("data"), texts, database, copy_minutes, is_semantic })
+    }
+
+    /// Creates what is missing, and runs the migrations that have not run. A database that is newer than this program,
+    /// or that belongs to another one, is refused.
+    pub(super) fn prepare(&self) -> Result<Prepared, CommandError> {
+        match (&self.database, &self.folder) {
+            (Some(options), _) => {
+                let mut owner = options.clone();
+                owner.role = None;
+                let bridge = Bridge::start().map_err(failed)?;
+                let ran = migrate_schema(&owner, ROLE, &bridge).map_err(refused)?;
+                Ok(Prepared { ran, schema: SCHEMA })
+            }
+            (None, Some(folder)) => {
+                let ran = sqlite::prepare(folder).map_err(refused)?;
+                Ok(Prepared { ran, schema: sqlite::SCHEMA })
+            }
+            (None, None) => Ok(Prepared::default()),
+        }
+    }
+
+    /// Opens the accounts.
+    pub(super) fn accounts(&self) -> Result<Arc<dyn Accounts>, CommandError> {
+        match &self.database {
+            Some(options) => {
+                let bridge = Bridge::start().map_err(failed)?;
+                let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
+                Ok(Arc::new(log.accounts()))
+            }
+            None => Ok(Arc::new(sqlite::open_accounts(self.unmoved_folder()?).map_err(failed)?)),
+        }
+    }
+
+    /// Opens everything that a server needs.
+    pub(super) fn open(&self) -> Result<Storage, CommandError> {
+        let Some(options) = &self.database else {
+            let folder = self.unmoved_folder()?;
+            let accounts = Arc::new(sqlite::open_accounts(folder).map_err(failed)?);
+            let ports = sqlite::open(folder).map_err(failed)?;
+            return Ok(Storage { ports, accounts, index_started: None, copying: None, meaning: None });
+        };
+        let folder = self.folder()?;
+        let bridge = Bridge::start().map_err(failed)?;
+        let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
+        let accounts = Arc::new(log.accounts());
+        let (blobs, index_folder) = (Arc::new(self.blobs()?), folder.join("index"));
+        let meaning = if self.is_semantic { Some(built_in_model()?) } else { None };
+        let vectors = meaning.clone().map_or(Vectors::Off, Vectors::Of);
+        let (index, copying) = match self.copy_every() {
+            None => (Arc::new(TantivyIndex::open_with(&index_folder, &vectors).map_err(in_use)?), None),
+            Some(every) => {
+                let place = CopyPlace::open(Arc::clone(&blobs), &folder.join(COPY_NAME_FILE)).map_err(failed)?;
+                let index = TantivyIndex::open_or_restore(&index_folder, &vectors, &place).map_err(in_use)?;
+                let index = Arc::new(index);
+                let copier = Arc::new(IndexCopier::new(place, Arc::clone(&index)));
+                (index, Some(Copying { copier, every }))
+            }
+        };
+        let index_started = Some(index.started().clone());
+        Ok(Storage { ports: Ports { log: Arc::new(log), index, blobs }, accounts, index_started, copying, meaning })
+    }
+
+    /// Returns how often the index is copied, if it is.
+    fn copy_every(&self) -> Option<Duration> {
+        let usual = match &self.texts {
+            Some(TextsPlace::S3(_)) => DEFAULT_COPY_MINUTES,
+            Some(TextsPlace::Folder(_)) | None => 0,
+        };
+        let minutes = self.copy_minutes.unwrap_or(usual);
+        (minutes > 0).then(|| Duration::from_secs(60 * minutes))
+    }
+
+    /// Opens the database that a team moves to.
+    pub(super) fn postgres(&self) -> Result<NewPlace, CommandError> {
+        let options = self.database.as_ref().ok_or_else(|| CommandError::usage("name a database with --database"))?;
+        let bridge = Bridge::start().map_err(failed)?;
+        let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
+        let accounts = log.accounts();
+        Ok(NewPlace { log, accounts, place: options.place() })
+    }
+
+    /// Opens the texts, or `None` if nothing says where they are to be copied.
+    pub(super) fn copied_texts(&self) -> Result<Option<ObjectBlobs>, CommandError> {
+        self.texts.as_ref().map(TextsPlace::open).transpose()
+    }
+
+    /// Deletes a tenant: its tokens first, so that nobody gets in; its rows last, so that an interrupted call can be
+    /// repeated.
+    pub(super) fn delete_tenant(&self, tenant: &TenantId) -> Result<Deleted, CommandError> {
+        let Some(options) = &self.database else {
+            let folder = self.unmoved_folder()?;
+            let blobs = self.blobs()?;
+            let accounts = sqlite::open_accounts(folder).map_err(failed)?;
+            let tokens = accounts.delete_tokens(tenant).map_err(failed)?;
+            let index = sqlite::SqliteIndex::open(&folder.join("index")).map_err(failed)?;
+            for project in accounts.projects(tenant).map_err(failed)? {
+                index.clear(&Scope { tenant: tenant.clone(), ..Scope::project(project) }).map_err(failed)?;
+            }
+            blobs.remove_tenant(tenant).map_err(failed)?;
+            let DeletedTenant { existed, records, .. } = accounts.delete_tenant(tenant).map_err(failed)?;
+            blobs.remove_tenant(tenant).map_err(failed)?;
+            return Ok(Deleted { existed: existed || tokens > 0, records, tokens, from_index: true });
+        };
+        let mut owner = options.clone();
+        owner.role = None;
+        let (blobs, bridge) = (self.blobs()?, Bridge::start().map_err(failed)?);
+        // The server may have vectors or not.
+        let open = |folder: &PathBuf| TantivyIndex::open_with(&folder.join("index"), &Vectors::AsTheyAre);
+        let index = self.folder.as_ref().map(open);
+        let index = index.transpose().map_err(in_use)?;
+        let tokens = delete_tokens(&owner, &bridge, tenant).map_err(failed)?;
+        if let Some(index) = &index {
+            index.remove_tenant(tenant).map_err(failed)?;
+        }
+        blobs.remove_tenant(tenant).map_err(failed)?;
+        // They have the words of all tenants, and are made again by the servers that go on.
+        CopyPlace::remove_all(&blobs).map_err(failed)?;
+        let DeletedTenant { existed, records, .. } = delete_tenant(&owner, &bridge, tenant).map_err(failed)?;
+        blobs.remove_tenant(tenant).map_err(failed)?;
+        Ok(Deleted { existed: existed || tokens > 0, records, tokens, from_index: index.is_some() })
+    }
+
+    /// Opens the texts.
+    fn blobs(&self) -> Result<ObjectBlobs, CommandError> {
+        match (&self.texts, &self.folder) {
+            (Some(texts), _) => texts.open(),
+            (None, Some(folder)) => ObjectBlobs::in_folder(&folder.join("texts")).map_err(failed),
+            (None, None) => Err(CommandError::usage("name the place of the texts with --texts or --data")),
+        }
+    }
+
+    /// Returns the folder, if it has a team that was not moved away.
+    pub(super) fn unmoved_folder(&self) -> Result<&Path, CommandError> {
+        let folder = self.prepared_folder()?;
+        migrate::check_not_moved(folder)?;
+        Ok(folder)
+    }
+
+    fn folder(&self) -> Result<&Path, CommandError> {
+        self.folder.as_deref().ok_or_else(|| CommandError::usage("name a folder with --data"))
+    }
+
+    fn prepared_folder(&self) -> Result<&Path, CommandError> {
+        let folder = self.folder()?;
+        if folder.join(DATABASE_FILE).is_file() {
+            return Ok(folder);
+        }
+        let shown = folder.display();
+        Err(CommandError::new(ErrorKind::NotFound, format!("there is no data of a team in {shown}"))
+            .hint(format!("`weir-server init USER --data {shown}` creates it")))
+    }
+}
+
+/// Returns the model inside the program.
+fn built_in_model() -> Result<Meaning, CommandError> {
+    let model = weir_embed::built_in().ok_or_else(|| {
+        CommandError::usage("--semantic is not supported by this build, which has no model")
+            .hint("build it with the feature `built-in` of weir-embed, or leave --semantic out")
+    })?;
+    let embed = move |text: &str| model.embed(&[text]).ok()?.into_iter().next().flatten();
+    Ok(Meaning::new(model.name(), model.width(), embed))
+}
+
+/// Reads the address of a database, or the file that has it.
+fn options(env: &Env, address: &str) -> Result<PostgresOptions, CommandError> {
+    let address = match address.strip_prefix('@') {
+        Some(file) => {
+            let path = env.folder.join(file);
+            std::fs::read_to_string(&path).map_err(|error| {
+                CommandError::new(ErrorKind::Failed, format!("cannot read {}: {error}", path.display()))
+            })?
+        }
+        None => address.to_owned(),
+    };
+    let mut options = PostgresOptions::parse(address.trim()).map_err(failed)?;
+    options.role = Some(ROLE.to_owned());
+    Ok(options)
+}
+
+/// Returns the failure of a port as a person reads it.
+pub(super) fn failed(error: PortError) -> CommandError {
+    let kind = match error.kind {
+        PortKind::Invalid => ErrorKind::Usage,
+        PortKind::Missing => ErrorKind::NotFound,
+        _ => ErrorKind::Store,
+    };
+    let message = match (error.kind, &error.source) {
+        // What is missing here is not a record.
+        (PortKind::Missing, Some(reason)) => format!("cannot {}: {reason}", error.at),
+        _ => error.to_string(),
+    };
+    CommandError::new(kind, message)
+}
+
+/// Returns why a database cannot be prepared.
+fn refused(error: PortError) -> CommandError {
+    let is_newer = error.kind == PortKind::Newer;
+    let error = failed(error);
+    if is_newer {
+        error.hint("nothing was changed; use the version of Weir that prepared it, or a newer one")
+    } else {
+        error
+    }
+}
+
+fn unprepared(error: PortError) -> CommandError {
+    failed(error).hint("`weir-server init USER --database URL` prepares a database, as its owner; also after an update")
+}
+
+fn in_use(error: PortError) -> CommandError {
+    failed(error).hint("each server needs a folder of its own for --data; --texts names the one that they share")
+}

@@ -1,0 +1,370 @@
+//! The service of a team: records, search and notes over HTTP, on the ports of `weir-records`.
+//!
+//! Invariants: the tenant and the user of a call come from its token and from nothing else; every route but the health
+//! checks and the metadata of OAuth needs a token, and it is checked before the body is read; the ports block, so they
+//! are called on threads that may; a server keeps nothing that another one on the same database would need.
+
+mod answers;
+mod callers;
+mod calls;
+mod copying;
+mod entries;
+mod figures;
+mod indexer;
+mod mcp;
+mod notes;
+mod oauth;
+mod observe;
+mod problem;
+mod rates;
+mod readiness;
+mod strangers;
+mod sync;
+mod tools;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::middleware::from_fn_with_state;
+use axum::response::Response;
+use axum::routing::{any, get, post};
+use serde_json::json;
+use weir_core::wording::one_line;
+use weir_core::{Scope, Timestamp};
+use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Writer};
+
+use self::answers::{json_answer, parse_json, read_body, read_query};
+use self::callers::Caller;
+use self::calls::TenantCalls;
+pub use self::copying::Copying;
+use self::figures::Figures;
+use self::indexer::Announcements;
+pub use self::oauth::ResourceServer;
+pub use self::observe::{AnsweredRequest, RequestWatcher};
+use self::problem::Problem;
+use self::rates::{Pace, Rates};
+use self::readiness::Readiness;
+pub use self::strangers::ClientAddress;
+use self::strangers::{Network, Strangers};
+use self::tools::TeamTool;
+use crate::index::{Meaning, Started};
+use crate::log::DEFAULT_CONNECTIONS;
+
+/// The largest body of a request, in bytes.
+pub const DEFAULT_BODY_BYTES: usize = 4 << 20;
+/// How many records a tenant may have if nothing else was set.
+pub const DEFAULT_TENANT_RECORDS: u64 = 1_000_000;
+/// How many bytes a tenant may have if nothing else was set: 20 GiB.
+pub const DEFAULT_TENANT_BYTES: u64 = 20 << 30;
+/// How many projects a tenant may have. Each commit of the index names all projects of all tenants.
+const DEFAULT_TENANT_PROJECTS: usize = 10_000;
+/// How long a call may take.
+const DEFAULT_CALL_TIME: Duration = Duration::from_secs(60);
+/// How many requests a token may make at once, and how many more each second.
+const DEFAULT_BURST: u32 = 200;
+const DEFAULT_REQUESTS_PER_SECOND: u32 = 50;
+/// How many requests without a good token an address may make at once, and how many more each second.
+const DEFAULT_STRANGER_BURST: u32 = 30;
+const DEFAULT_STRANGERS_PER_SECOND: u32 = 1;
+/// How many calls of a tenant are at work at once: half of the connections to a database.
+const DEFAULT_TENANT_CALLS: usize = DEFAULT_CONNECTIONS / 2;
+
+/// What a service is given besides its storage.
+#[derive(Clone)]
+pub struct ServiceOptions {
+    /// Returns the time of day.
+    pub now: fn() -> Timestamp,
+    /// Tells the operator what went wrong inside the server. Callers are not told.
+    pub report: fn(&str),
+    /// The version of the program.
+    pub version: &'static str,
+    /// The largest body of a request, in bytes.
+    pub max_body_bytes: usize,
+    /// How long a call may take.
+    pub max_call_time: Duration,
+    /// How many requests a token may make at once.
+    pub burst: u32,
+    /// How many more it may make each second.
+    pub requests_per_second: u32,
+    /// How many requests without a good token an address may make at once.
+    pub stranger_burst: u32,
+    /// How many more it may make each second.
+    pub strangers_per_second: u32,
+    /// How many calls of a tenant are at work at once. It is less than the connections of the log, so that other
+    /// tenants find one.
+    pub max_tenant_calls: usize,
+    /// How many records a tenant may have if nothing else was set for it.
+    pub max_tenant_records: u64,
+    /// How many bytes a tenant may have if nothing else was set for it.
+    pub max_tenant_bytes: u64,
+    /// How many projects a tenant may have.
+    pub max_tenant_projects: usize,
+    /// The issuer whose access tokens are good too, if there is one.
+    pub oauth: Option<Arc<ResourceServer>>,
+    /// Writes a line about each request, if one is wanted.
+    pub log: Option<fn(&AnsweredRequest<'_>)>,
+    /// Is told of each request too, for traces.
+    pub watch: Option<RequestWatcher>,
+    /// How the index was found, if it says so.
+    pub index_started: Option<Started>,
+    /// How the index is copied, if it is.
+    pub copying: Option<Copying>,
+    /// The model that queries are embedded with, if the index has its vectors.
+    pub meaning: Option<Meaning>,
+}
+
+impl ServiceOptions {
+    /// Returns the usual options.
+    pub fn new(now: fn() -> Timestamp, report: fn(&str)) -> Self {
+        Self {
+            now,
+            report,
+            version: env!("CARGO_PKG_VERSION"),
+            max_body_bytes: DEFAULT_BODY_BYTES,
+            max_call_time: DEFAULT_CALL_TIME,
+            burst: DEFAULT_BURST,
+            requests_per_second: DEFAULT_REQUESTS_PER_SECOND,
+            stranger_burst: DEFAULT_STRANGER_BURST,
+            strangers_per_second: DEFAULT_STRANGERS_PER_SECOND,
+            max_tenant_calls: DEFAULT_TENANT_CALLS,
+            max_tenant_records: DEFAULT_TENANT_RECORDS,
+            max_tenant_bytes: DEFAULT_TENANT_BYTES,
+            max_tenant_projects: DEFAULT_TENANT_PROJECTS,
+            oauth: None,
+            log: None,
+            watch: None,
+            index_started: None,
+            copying: None,
+            meaning: None,
+        }
+    }
+}
+
+/// The service of one server.
+pub struct Service {
+    shelf: Shelf,
+    accounts: Arc<dyn Accounts>,
+    options: ServiceOptions,
+    rates: Rates,
+    strangers: Strangers,
+    tenant_calls: TenantCalls,
+    figures: Figures,
+    readiness: Readiness,
+    changed: Announcements,
+}
+
+impl Service {
+    /// Starts the service, and the tasks that index what is new and copy the index. It must be called on a runtime; the
+    /// tasks end with the service.
+    pub fn start(ports: Ports, accounts: Arc<dyn Accounts>, options: ServiceOptions) -> PortResult<Arc<Self>> {
+        let (changed, waiting) = Announcements::channel();
+        let rates = Rates::new(Pace::new(options.burst, options.requests_per_second));
+        let strangers = Strangers::new(Pace::new(options.stranger_burst, options.strangers_per_second));
+        let tenant_calls = TenantCalls::new(options.max_tenant_calls);
+        let service = Arc::new(Self {
+            shelf: Shelf::new(ports, Writer::new()?),
+            accounts,
+            options,
+            rates,
+            strangers,
+            tenant_calls,
+            figures: Figures::default(),
+            readiness: Readiness::default(),
+            changed,
+        });
+        tokio::spawn(indexer::run(Arc::downgrade(&service), waiting));
+        if let Some(copying) = &service.options.copying {
+            let copier = Arc::downgrade(&copying.copier);
+            tokio::spawn(copying::run(Arc::downgrade(&service), copier, copying.every));
+        }
+        Ok(service)
+    }
+
+    /// Returns the routes.
+    pub fn router(self: Arc<Self>) -> Router {
+        self.router_behind(|routes| routes)
+    }
+
+    /// Returns the routes behind a guard. What the guard refuses is counted and logged too.
+    pub fn router_behind(self: Arc<Self>, guard: impl FnOnce(Router) -> Router) -> Router {
+        let routes = Arc::clone(&self).routes();
+        guard(routes).layer(from_fn_with_state(self, observe::observe))
+    }
+
+    fn routes(self: Arc<Self>) -> Router {
+        let mut routes = Router::new();
+        for path in self.options.oauth.iter().flat_map(|oauth| oauth.paths()) {
+            routes = routes.route(path, get(metadata));
+        }
+        routes
+            .route("/v1/me", get(me))
+            .route("/v1/sync/records", post(upload).get(download))
+            .route("/v1/search", post(search))
+            .route("/v1/notes", post(note))
+            .route("/v1/entries/{id}", get(entry).delete(forget))
+            .route("/v1/entries/{id}/confirm", post(confirm))
+            .route("/v1/tools/{name}", post(tool))
+            .route("/mcp", any(mcp::handle).with_state((Arc::clone(&self), mcp::service(&self))))
+            .route("/health", get(figures::health))
+            .route("/ready", get(readiness::ready))
+            .route("/metrics", get(metrics))
+            .fallback(not_found)
+            .method_not_allowed_fallback(wrong_method)
+            .with_state(self)
+    }
+
+    /// Returns the caller of a request, or the answer that refuses it.
+    async fn admit(self: &Arc<Self>, parts: &Parts, needed: TokenScope) -> Result<Caller, Problem> {
+        let (headers, network) = (parts.headers.clone(), Network::of(&parts.extensions));
+        let turn = self.strangers.turn(network, self.now()).await;
+        let admitted = self.call(move |service| Caller::of(service, &headers, needed)).await;
+        drop(turn);
+        match admitted {
+            Err(refused) if refused.status() == StatusCode::UNAUTHORIZED => {
+                Err(match self.strangers.take(network, self.now()) {
+                    Ok(()) => refused,
+                    Err(seconds) => {
+                        let detail = "this address makes too many requests without a valid token";
+                        Problem::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests", detail)
+                            .hint(format!("check the token, and try again in {seconds} s"))
+                            .retry_after(seconds)
+                    }
+                })
+            }
+            other => other,
+        }
+    }
+
+    /// Announces that a project has records that are not indexed.
+    fn announce(&self, scope: &Scope) {
+        self.changed.add(scope);
+    }
+
+    fn now(&self) -> Timestamp {
+        (self.options.now)()
+    }
+}
+
+/// Says that this server does not have a tool, and where it may be.
+fn not_here(name: &str) -> Problem {
+    let shown = one_line(name, 80);
+    if !name.starts_with("ctx_") && !name.starts_with("context_") {
+        return Problem::new(StatusCode::NOT_FOUND, "Unknown tool", format!("there is no tool `{shown}`"));
+    }
+    Problem::new(StatusCode::NOT_IMPLEMENTED, "Local tool", format!("a team server does not offer `{shown}`"))
+        .hint("tools that run code or touch files are those of `weir mcp` on your machine".to_owned())
+}
+
+type Served = State<Arc<Service>>;
+type Answered = Result<Response, Problem>;
+type GivenName = Result<Path<String>, axum::extract::rejection::PathRejection>;
+
+/// Tells the caller whose token they have.
+async fn me(State(service): Served, request: Request) -> Answered {
+    let (parts, _) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Read).await?;
+    Ok(json_answer(StatusCode::OK, &caller.describe()))
+}
+
+async fn upload(State(service): Served, request: Request) -> Answered {
+    let (parts, body) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Write).await?;
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    service.call_for(caller, move |service, caller| sync::upload(service, caller, parse_json(&body)?)).await
+}
+
+async fn download(State(service): Served, request: Request) -> Answered {
+    let (parts, _) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Read).await?;
+    let range: sync::Range = read_query(&parts.uri)?;
+    service.call_for(caller, move |service, caller| sync::download(service, caller, &range)).await
+}
+
+async fn search(State(service): Served, request: Request) -> Answered {
+    let (parts, body) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Read).await?;
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    let search = move |service: &Service, caller: &Caller| entries::search(service, caller, parse_json(&body)?);
+    Ok(json_answer(StatusCode::OK, &service.call_for(caller, search).await?))
+}
+
+async fn note(State(service): Served, request: Request) -> Answered {
+    let (parts, body) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Write).await?;
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    let keep = move |service: &Service, caller: &Caller| notes::keep(service, caller, parse_json(&body)?);
+    Ok(json_answer(StatusCode::CREATED, &service.call_for(caller, keep).await?))
+}
+
+async fn entry(State(service): Served, name: GivenName, request: Request) -> Answered {
+    let (parts, _) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Read).await?;
+    let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
+    let done = service.call_for(caller, move |service, caller| entries::get(service, caller, &name, place)).await?;
+    Ok(json_answer(StatusCode::OK, &done))
+}
+
+async fn forget(State(service): Served, name: GivenName, request: Request) -> Answered {
+    let (parts, _) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Write).await?;
+    let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
+    let done = service.call_for(caller, move |service, caller| notes::forget(service, caller, &name, place)).await?;
+    Ok(json_answer(StatusCode::OK, &done))
+}
+
+async fn confirm(State(service): Served, name: GivenName, request: Request) -> Answered {
+    let (parts, body) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Write).await?;
+    let name = name_of(name)?;
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    let confirm = move |service: &Service, caller: &Caller| notes::confirm(service, caller, &name, parse_json(&body)?);
+    Ok(json_answer(StatusCode::OK, &service.call_for(caller, confirm).await?))
+}
+
+/// Describes the server to a client of OAuth. Needs no token.
+async fn metadata(State(service): Served) -> Answered {
+    let metadata = service.options.oauth.as_ref().map(|oauth| oauth.metadata());
+    Ok(json_answer(StatusCode::OK, &metadata.unwrap_or_default()))
+}
+
+async fn metrics(State(service): Served, request: Request) -> Answered {
+    let (parts, _) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Admin).await?;
+    service.call_for(caller, figures::page).await
+}
+
+/// Calls a tool of the team, or says where a tool is that this server does not have.
+async fn tool(State(service): Served, name: GivenName, request: Request) -> Answered {
+    let (parts, body) = request.into_parts();
+    let name = name_of(name);
+    let Some(tool) = name.as_deref().ok().and_then(TeamTool::find) else {
+        service.admit(&parts, TokenScope::Read).await?;
+        return Err(not_here(&name?));
+    };
+    let caller = service.admit(&parts, tool.scope).await?;
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    let call = move |service: &Service, caller: &Caller| tool.call(service, caller, parse_json(&body)?);
+    let answer = service.call_for(caller, call).await?;
+    Ok(json_answer(StatusCode::OK, &json!({ "text": answer.text, "data": answer.data })))
+}
+
+async fn not_found(request: Request) -> Problem {
+    let detail = format!("there is nothing at `{}`", one_line(request.uri().path(), 80));
+    Problem::new(StatusCode::NOT_FOUND, "Not found", detail).hint("docs/team.md lists the routes")
+}
+
+async fn wrong_method(request: Request) -> Problem {
+    let (path, method) = (one_line(request.uri().path(), 80), one_line(request.method().as_str(), 20));
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", format!("`{path}` does not take {method}"))
+        .hint("the header Allow names the methods")
+}
+
+/// Returns the last part of a path.
+fn name_of(name: GivenName) -> Result<String, Problem> {
+    let Path(name) = name.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "Invalid path", error.body_text()))?;
+    Ok(name)
+}
