@@ -87,6 +87,10 @@ impl Layer {
         undo_limit: u64,
         judge: &mut dyn FnMut(&Change) -> Verdict,
     ) -> Result<Applied, LayerError> {
+        if self.is_unchanged().map_err(|why| self.failed("read", why))? {
+            self.discard_as_error()?;
+            return Ok(Applied::default());
+        }
         let _changing = apply::lock_changes(self.room.path.parent().unwrap_or(Path::new("/")))?;
         let scan = scan::scan(&self)?;
         let plan = plan::Plan::new(&scan, held_to, undo_limit, judge).map_err(|why| self.failed("judge", why))?;
@@ -123,7 +127,13 @@ impl Layer {
 
     /// Removes everything that the run wrote.
     pub fn discard(self) -> io::Result<()> {
-        self.room.remove()
+        self.room.remove().map(drop)
+    }
+
+    /// Whether the run wrote nothing at all. The attributes of the project's own folder do not count.
+    fn is_unchanged(&self) -> io::Result<bool> {
+        tree::open_up(self.room.upper.fd())?;
+        Ok(tree::list(self.room.upper.fd())?.is_empty())
     }
 
     fn discard_as_error(self) -> Result<(), LayerError> {

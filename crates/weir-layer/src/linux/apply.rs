@@ -244,7 +244,6 @@ pub(super) fn finish(room: Room, journal: &Journal) -> Result<bool, LayerError> 
     let at = room.now().map_err(failed)?;
     let finish = serde_json::to_vec(&Finish { at }).map_err(|why| failed(why.into()))?;
     write_synced(&room.dir, FINISHED, &finish).map_err(failed)?;
-    remove(&room.dir, OsStr::new("work")).map_err(failed)?;
     forget_others(&room).map_err(failed)?;
     Ok(true)
 }

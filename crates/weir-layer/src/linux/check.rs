@@ -52,15 +52,11 @@ pub fn check(place: &Path, project: &Path) -> Result<(), WhyNot> {
     if !UPPER.contains(&name.as_str()) {
         return Err(WhyNot::Upper { place, name });
     }
-    owner(&project)
+    owner(&project, (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw()))
 }
 
-/// Root can map every user and group; anybody else, only themselves.
-fn owner(project: &Path) -> Result<(), WhyNot> {
-    let ours = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    if ours.0 == 0 {
-        return Ok(());
-    }
+/// The user namespace of a run knows one user and one group, also if those are root's.
+fn owner(project: &Path, ours: (u32, u32)) -> Result<(), WhyNot> {
     let failed = |why| WhyNot::Io { path: project.to_owned(), why };
     let entries = std::fs::read_dir(project).map_err(failed)?.map(|entry| entry.map(|entry| entry.path()));
     for path in std::iter::once(Ok(project.to_owned())).chain(entries) {
@@ -109,4 +105,28 @@ fn unescape(field: &[u8]) -> Vec<u8> {
         }
     }
     plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_others_are_named_to_root_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let about = file.metadata().unwrap();
+        let ours = (about.uid(), about.gid());
+        assert!(owner(folder.path(), ours).is_ok());
+        for others in [(ours.0 + 1, ours.1), (ours.0, ours.1 + 1), (0, ours.1 + 1)] {
+            let why = owner(folder.path(), others).unwrap_err();
+            assert!(matches!(&why, WhyNot::Owner(path) if path == folder.path()), "{why}");
+        }
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&file, Some(1234), None).unwrap();
+            let why = check(&folder.path().with_extension("layers"), folder.path()).unwrap_err();
+            assert!(matches!(&why, WhyNot::Owner(path) if path.ends_with("file")), "{why}");
+        }
+    }
 }

@@ -72,7 +72,8 @@ fn copy(from: (&OwnedFd, &OsStr), to: (&OwnedFd, &OsStr)) -> io::Result<()> {
     set_mtime(to.0, to.1, old.mtime, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// Removes what a name stands for, however deep and however protected. Nothing there is fine.
+/// Removes what a name stands for, however deep and however protected. Nothing there is fine, and so is somebody else
+/// who removes it at the same time.
 pub(super) fn remove(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
     super::may_stop()?;
     match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
@@ -83,7 +84,7 @@ pub(super) fn remove(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
     if rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR).is_ok() {
         return Ok(());
     }
-    let base = enter((dir, name))?;
+    let Some(base) = if_there(enter((dir, name)))? else { return Ok(()) };
     open_up(&base)?;
     let mut moved = 0;
     loop {
@@ -92,29 +93,38 @@ pub(super) fn remove(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
         match rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR) {
             // Folders that were moved up meanwhile.
             Err(Errno::NOTEMPTY | Errno::EXIST) if moved > before => {}
-            result => return Ok(result?),
+            Ok(()) | Err(Errno::NOENT) => return Ok(()),
+            Err(error) => return Err(error.into()),
         }
     }
 }
 
 fn empty(base: &OwnedFd, dir: &OwnedFd, depth: usize, moved: &mut u64) -> io::Result<()> {
-    for name in list(dir)? {
+    for name in if_there(list(dir))?.unwrap_or_default() {
         match rustix::fs::unlinkat(dir, &name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => continue,
             Err(Errno::ISDIR | Errno::PERM) => {}
             Err(error) => return Err(error.into()),
         }
-        let inner = enter((dir, &name))?;
+        let Some(inner) = if_there(enter((dir, &name)))? else { continue };
         open_up(&inner)?;
         if depth >= DEEP {
             let mut up = OsString::from(format!("weir-{moved}-"));
             up.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(64)]));
-            rustix::fs::renameat_with(dir, &name, base, &up, RenameFlags::NOREPLACE)?;
+            if_there(rustix::fs::renameat_with(dir, &name, base, &up, RenameFlags::NOREPLACE).map_err(Into::into))?;
             *moved += 1;
             continue;
         }
         empty(base, &inner, depth + 1, moved)?;
-        rustix::fs::unlinkat(dir, &name, AtFlags::REMOVEDIR)?;
+        if_there(rustix::fs::unlinkat(dir, &name, AtFlags::REMOVEDIR).map_err(Into::into))?;
     }
     Ok(())
+}
+
+/// `None` if something is gone.
+fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
 }

@@ -2,11 +2,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, StatxFlags};
 use rustix::rand::GetRandomFlags;
@@ -58,7 +60,7 @@ impl Room {
         let path = place.join(&id);
         let _creating = lock(place, CREATING)?;
         private.recursive(false).create(&path)?;
-        let lock = lock(&path, "lock")?;
+        let lock = lock(&path, HEADER)?;
         private.create(path.join("upper"))?;
         private.create(path.join("work"))?;
         // The run sees the upper's attributes at the root of its project.
@@ -68,14 +70,14 @@ impl Room {
         let dir = open_folder(&path)?;
         let boot = boot_id()?;
         let header = Header { project: Stored(project_path.clone()), ino: root.ino, boot: boot.clone() };
-        std::fs::write(path.join(HEADER), serde_json::to_vec(&header)?)?;
+        (&lock.0).write_all(&serde_json::to_vec(&header)?)?;
         Ok(Self { id, path, dir, project_path, project, upper, boot, _lock: lock })
     }
 
     /// Opens a layer and takes its lock; `None` if its process is alive or it is gone.
     pub(super) fn open(path: &Path) -> Result<Option<Self>, LayerError> {
         let failed = |why| LayerError::Io { what: "open the layer", path: path.to_owned(), why };
-        let Some(lock) = try_lock(path, "lock").map_err(failed)? else { return Ok(None) };
+        let Some(lock) = try_lock(path, HEADER).map_err(failed)? else { return Ok(None) };
         let dir = open_folder(path).map_err(failed)?;
         let header = read::<Header>(&dir, HEADER, path)?.ok_or_else(|| damaged(path, HEADER, "there is none"))?;
         let gone = || LayerError::ProjectGone(header.project.0.clone());
@@ -91,20 +93,24 @@ impl Room {
     }
 
     /// Removes everything.
-    pub(super) fn remove(self) -> io::Result<()> {
-        clear(&self.path)
+    pub(super) fn remove(self) -> io::Result<Sweep> {
+        let gone = Gone::rename(&self.path)?;
+        // A folder is freed when its last descriptor is closed.
+        drop(self);
+        gone.sweep()
     }
 
     /// The time of the file system, after everything that has happened so far and before everything that will.
     pub(super) fn now(&self) -> io::Result<Time> {
-        let path = self.path.join("now");
-        File::create(&path)?;
-        let ctime = || io::Result::Ok(node(CWD, path.as_os_str())?.ok_or(io::ErrorKind::NotFound)?.ctime);
-        let first = ctime()?;
+        let path = self.path.join(HEADER);
+        let touch = || {
+            set_mtime(CWD, path.as_os_str(), (0, 0), AtFlags::empty())?;
+            io::Result::Ok(node(CWD, path.as_os_str())?.ok_or(io::ErrorKind::NotFound)?.ctime)
+        };
+        let first = touch()?;
         // Clocks of file systems tick every few milliseconds; newer ones tick whenever somebody looks.
         let now = loop {
-            set_mtime(CWD, path.as_os_str(), first, AtFlags::empty())?;
-            let now = ctime()?;
+            let now = touch()?;
             if now > first {
                 break now;
             }
@@ -117,20 +123,60 @@ impl Room {
     }
 }
 
-/// Removes the folder of a layer: first its name, so that nobody takes half of a layer for a whole one.
-pub(super) fn clear(path: &Path) -> io::Result<()> {
-    let parent = open_folder(path.parent().unwrap_or(Path::new("/")))?;
-    let mut gone = OsString::from(GONE);
-    gone.push(path.file_name().ok_or(io::ErrorKind::InvalidInput)?);
-    rename((&parent, path.file_name().unwrap_or_default()), (&parent, &gone), RenameFlags::empty())?;
-    remove(&parent, &gone)
+/// Removes the folder of a layer.
+pub(super) fn clear(path: &Path) -> io::Result<Sweep> {
+    Gone::rename(path)?.sweep()
 }
 
-/// Removes what [`clear`] could not finish.
-pub(super) fn clear_rest(place: &Path) -> io::Result<()> {
+/// Removes what processes that have ended left of such folders.
+pub(super) fn clear_rest(place: &Path) -> io::Result<Sweep> {
     let parent = open_folder(place)?;
-    let gone = list(&parent)?;
-    gone.iter().filter(|name| name.as_bytes().starts_with(GONE.as_bytes())).try_for_each(|name| remove(&parent, name))
+    let mut names = list(&parent)?;
+    names.retain(|name| name.as_bytes().starts_with(GONE.as_bytes()));
+    Gone { parent, names }.sweep()
+}
+
+/// Folders that lost their names first, so that nobody takes half of a layer for a whole one.
+struct Gone {
+    parent: OwnedFd,
+    names: Vec<OsString>,
+}
+
+impl Gone {
+    fn rename(path: &Path) -> io::Result<Self> {
+        let parent = open_folder(path.parent().unwrap_or(Path::new("/")))?;
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut gone = OsString::from(GONE);
+        gone.push(name);
+        rename((&parent, name), (&parent, &gone), RenameFlags::empty())?;
+        Ok(Self { parent, names: vec![gone] })
+    }
+
+    /// Removes the folders in the background: to free many files, some disks take a long time. What fails, or is not
+    /// done when the process ends, is left to the next [`clear_rest`].
+    fn sweep(self) -> io::Result<Sweep> {
+        let (working, done) = mpsc::channel();
+        let is_empty = self.names.is_empty();
+        let work = move || self.names.iter().try_for_each(|name| remove(&self.parent, name));
+        if cfg!(test) {
+            work()?;
+        } else if !is_empty {
+            let work = move || drop((work(), working));
+            drop(std::thread::Builder::new().name("weir-sweep".to_owned()).spawn(work));
+        }
+        Ok(Sweep(done))
+    }
+}
+
+/// A removal in the background, which goes on when this is dropped.
+pub(super) struct Sweep(Receiver<()>);
+
+impl Sweep {
+    /// Waits until everything is removed, but not longer than this.
+    pub(super) fn wait(&self, patience: Duration) {
+        // Nothing is ever sent: the sender is dropped at the end.
+        let _ = self.0.recv_timeout(patience);
+    }
 }
 
 /// Every folder below `place` that may be a layer.

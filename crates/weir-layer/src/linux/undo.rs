@@ -2,12 +2,16 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use super::apply::{self, Finish, Late, back, finished, folders_back, forward, open_folders};
 use super::journal::{self, FINISHED, FolderStep, JOURNAL, Journal, UNDOING, UNDONE, damaged};
 use super::room::{Room, boot_id, clear, clear_rest, rooms, try_lock_place};
 use super::tree::write_synced;
 use crate::{Finished, LayerError, Recovered, RecoveredHow, Undone};
+
+/// How long an undo waits until what the run wrote is removed from the disk.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Takes back what was last applied to a project, except for what has changed since.
 pub fn undo(place: &Path, project: &Path) -> Result<Undone, LayerError> {
@@ -41,7 +45,8 @@ fn take_back(room: Room) -> Result<Undone, LayerError> {
     folders_back(&room, folders.into_iter()).map_err(failed)?;
     undone.done.sort_unstable();
     let path = room.path.clone();
-    room.remove().map_err(|why| LayerError::Io { what: "remove the layer", path, why })?;
+    let removal = room.remove().map_err(|why| LayerError::Io { what: "remove the layer", path, why })?;
+    removal.wait(PATIENCE);
     Ok(undone)
 }
 
@@ -74,7 +79,7 @@ fn recover_one(path: &Path) -> Option<Recovered> {
     let how = match Room::open(path) {
         Ok(None) => return None,
         // Whatever is wrong with it, it never came to the project.
-        Err(_) if !has(JOURNAL) => clear(path).map(|()| RecoveredHow::Discarded).map_err(|why| failed_on(path, why)),
+        Err(_) if !has(JOURNAL) => clear(path).map(|_| RecoveredHow::Discarded).map_err(|why| failed_on(path, why)),
         Err(why) => Err(why),
         Ok(Some(room)) => {
             project = Some(room.project_path.clone());
