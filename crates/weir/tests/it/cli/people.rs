@@ -236,6 +236,26 @@ fn a_wrong_configuration_is_explained_and_does_not_stop_the_other_checks() {
 }
 
 #[test]
+fn doctor_names_hidden_files_that_git_has() {
+    let home = Home::outside_tmp();
+    let remark =
+        || said(&home.piped(&["doctor"])).lines().find(|line| line.contains("hidden files:")).map(str::to_owned);
+    home.git(&["init", "-q"]);
+    home.write("main.py", "print()\n");
+    home.git(&["add", "main.py"]);
+    home.git(&["commit", "-qm", "one"]);
+    home.write("deploy/id_rsa", "secret\n");
+    assert_eq!(remark(), None);
+    for number in 1..=7 {
+        home.write(&format!("{number}/.env"), "SECRET=1\n");
+        home.git(&["add", "--force", &format!("{number}/.env")]);
+    }
+    home.git(&["commit", "-qm", "two"]);
+    let named = "git has 1/.env, 2/.env, 3/.env, 4/.env, 5/.env and 2 more, which runs can read from its objects";
+    assert!(remark().is_some_and(|line| line.contains(named)), "{:?}", remark());
+}
+
+#[test]
 fn a_setting_is_changed_and_the_rest_of_the_file_stays() {
     let home = Home::new();
     home.configure("# mine\nnetwork = \"off\" # for now\n\n[hold]\n# why\nasked_tokens = 9000\n");

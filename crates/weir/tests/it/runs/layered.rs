@@ -3,9 +3,9 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::support::{Home, said, text, wait_until};
+use crate::support::{Home, TIMEOUT, said, text, wait_until};
 
 fn project() -> Home {
     let home = Home::outside_tmp();
@@ -41,26 +41,37 @@ fn a_run_that_changes_nothing_says_nothing_of_changes() {
 fn nothing_is_there_before_the_run_ends() {
     let home = project();
     let names = [".envrc", ".mcp.json", ".vscode/tasks.json", "src/a.txt", "src/new.txt"];
-    let write = "mkdir -p .vscode; for n in .envrc .mcp.json .vscode/tasks.json src/new.txt; do echo planted > $n; done; \
-                 echo planted > src/a.txt";
-    let script = format!("{write}; echo ready; for i in $(seq 40); do sleep 0.05; {write}; done");
-    let mut run = home.weir_command(&["run", "--layer", "on", &script]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut samples = 0;
-    while run.try_wait().unwrap().is_none() {
-        let is_planted =
-            |name: &str| std::fs::read_to_string(home.project().join(name)).is_ok_and(|text| text.contains("planted"));
-        let still_running = run.try_wait().unwrap().is_none();
-        let live: Vec<&str> = names[..3].iter().copied().filter(|name| is_planted(name)).collect();
+    // The run writes until its input ends.
+    let script = format!(
+        "exec 3<&0; (read -r line <&3; : > /tmp/end) & mkdir .vscode; round=0; until [ -e /tmp/end ]; do \
+         for name in {}; do echo planted > $name; done; round=$((round + 1)); echo $round > src/rounds; done",
+        names.join(" ")
+    );
+    let mut run = home.weir_command(&["run", "--layer", "on", &script]);
+    let mut run = run.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let end = Instant::now() + TIMEOUT;
+    let (mut samples, mut rounds) = (0, 0);
+    while samples < 1_000 || rounds < 40 {
+        assert!(Instant::now() < end && run.try_wait().unwrap().is_none(), "{samples} samples, {rounds} rounds");
+        rounds = rounds.max(rounds_written(&home));
+        let is_live =
+            |name: &&str| std::fs::read_to_string(home.project().join(name)).is_ok_and(|text| text.contains("planted"));
+        let live: Vec<&str> = names.into_iter().filter(is_live).collect();
         assert!(live.is_empty(), "live: {live:?}");
-        if still_running {
-            samples += 1;
-        }
-        std::thread::sleep(Duration::from_millis(1));
+        samples += u32::from(rounds > 0);
     }
+    drop(run.stdin.take());
     let output = run.wait_with_output().unwrap();
-    assert!(samples > 300, "{samples} samples");
     assert!(names[..3].iter().all(|name| !home.project().join(name).exists()), "{}", text(&output.stdout));
     assert_eq!(home.read("src/new.txt"), "planted\n");
+}
+
+/// Returns how often the run has written its files, as its layer says.
+fn rounds_written(home: &Home) -> u32 {
+    let file = layers(home).into_iter().find(|layer| has_file(layer, "rounds"));
+    let rounds = file.and_then(|file| std::fs::read_to_string(file).ok());
+    // A file that is just being written is empty.
+    rounds.and_then(|rounds| rounds.trim().parse().ok()).unwrap_or_default()
 }
 
 #[test]
@@ -165,7 +176,11 @@ fn a_killed_run_leaves_nothing_and_the_next_command_says_so() {
         said(&output).contains("nothing that it wrote was applied")
     }));
     assert_eq!(tree(&home.project()), before);
-    assert!(!layers(&home).iter().any(|layer| has_file(layer, "a.txt")));
+    // What is left is removed in the background, by the next command at the latest.
+    assert!(wait_until(TIMEOUT, || {
+        home.weir(&["runs"]);
+        !layers(&home).iter().any(|layer| has_file(layer, "a.txt"))
+    }));
 }
 
 #[test]
