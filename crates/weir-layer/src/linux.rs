@@ -93,7 +93,8 @@ impl Layer {
         }
         let _changing = apply::lock_changes(self.room.path.parent().unwrap_or(Path::new("/")))?;
         let scan = scan::scan(&self)?;
-        let plan = plan::Plan::new(&scan, held_to, undo_limit, judge).map_err(|why| self.failed("judge", why))?;
+        let plan = plan::Plan::new(self.room.header.clone(), &scan, held_to, undo_limit, judge)
+            .map_err(|why| self.failed("judge", why))?;
         let (journal, mut applied) = (plan.journal, plan.applied);
         if applied.done.is_empty() && journal.holds.is_empty() {
             self.discard_as_error()?;
@@ -165,7 +166,7 @@ impl Layer {
     }
 
     fn failed(&self, what: &'static str, why: io::Error) -> LayerError {
-        LayerError::Io { what, path: self.room.project_path.clone(), why }
+        LayerError::Io { what, path: self.room.project_path().to_owned(), why }
     }
 }
 

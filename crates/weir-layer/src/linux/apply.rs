@@ -251,7 +251,7 @@ pub(super) fn finish(room: Room, journal: &Journal) -> Result<bool, LayerError> 
 /// Removes the older layers of the same project.
 fn forget_others(room: &Room) -> io::Result<()> {
     let place = room.path.parent().unwrap_or(Path::new("/"));
-    for other in finished(place, &room.project_path)?.into_iter().filter(|other| *other != room.path) {
+    for other in finished(place, room.project_path())?.into_iter().filter(|other| *other != room.path) {
         clear(&other)?;
     }
     Ok(())
@@ -263,8 +263,7 @@ pub(super) fn finished(place: &Path, project: &Path) -> io::Result<Vec<PathBuf>>
     for path in rooms(place)? {
         let dir = open_folder(&path)?;
         let Ok(Some(finish)) = journal::read::<Finish>(&dir, FINISHED, &path) else { continue };
-        let header = journal::read::<Header>(&dir, journal::HEADER, &path);
-        if header.is_ok_and(|header| header.is_some_and(|header| header.project.0 == project)) {
+        if Header::read(&dir, &path).is_ok_and(|header| header.project.0 == project) {
             found.push((finish.at, path));
         }
     }

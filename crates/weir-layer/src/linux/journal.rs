@@ -28,7 +28,7 @@ pub(super) const UNDONE: &str = "undone";
 pub(super) struct Stored(#[serde(with = "bytes")] pub(super) PathBuf);
 
 /// What a layer belongs to.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Header {
     pub(super) project: Stored,
     /// The inode of the project's folder.
@@ -36,9 +36,24 @@ pub(super) struct Header {
     pub(super) boot: String,
 }
 
+impl Header {
+    /// Reads the header of a layer. Its own file is not synced, and after a power cut may be empty; the journal is not.
+    pub(super) fn read(dir: &OwnedFd, layer: &Path) -> Result<Self, LayerError> {
+        let missing = || damaged(layer, HEADER, "there is none");
+        match read::<Self>(dir, HEADER, layer) {
+            Ok(Some(header)) => Ok(header),
+            own => match (Journal::read(dir, layer), own) {
+                (Ok(Some(journal)), _) => Ok(journal.header),
+                (_, own) => own?.ok_or_else(missing),
+            },
+        }
+    }
+}
+
 /// Everything that an apply does, in this order.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Journal {
+    pub(super) header: Header,
     pub(super) held_to: Stored,
     pub(super) undo_limit: u64,
     /// Whether held files are copied, because they may have other names in the project.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::journal::{FolderStep, Hold, Journal, Step, Stored, Was};
+use super::journal::{FolderStep, Header, Hold, Journal, Step, Stored, Was};
 use super::room::{open_folder, random};
 use super::scan::{Folder, Found, Scan};
 use super::tree::{Meta, Node, Tree, by_fd, open_file};
@@ -28,6 +28,7 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn new(
+        header: Header,
         scan: &Scan,
         held_to: &Path,
         undo_limit: u64,
@@ -35,6 +36,7 @@ impl Plan {
     ) -> io::Result<Self> {
         let drops = scan.equal.iter().chain(&scan.skipped).cloned().map(Stored).collect();
         let journal = Journal {
+            header,
             held_to: Stored(held_to.to_owned()),
             undo_limit,
             copy_holds: scan.linked,

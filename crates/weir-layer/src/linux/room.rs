@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, StatxFlags};
 use rustix::rand::GetRandomFlags;
 
 use super::copy::remove;
-use super::journal::{HEADER, Header, Stored, damaged, read};
+use super::journal::{HEADER, Header, Stored};
 use super::tree::{Time, Tree, list, node, rename, set_mtime};
 use crate::LayerError;
 
@@ -31,10 +31,9 @@ pub(super) struct Room {
     pub(super) id: String,
     pub(super) path: PathBuf,
     pub(super) dir: OwnedFd,
-    pub(super) project_path: PathBuf,
+    pub(super) header: Header,
     pub(super) project: Tree,
     pub(super) upper: Tree,
-    pub(super) boot: String,
     _lock: Lock,
 }
 
@@ -68,10 +67,9 @@ impl Room {
         std::os::unix::fs::chown(path.join("upper"), Some(root.owner.0), Some(root.owner.1))?;
         upper.set_meta(Path::new(""), &project.meta(Path::new(""))?)?;
         let dir = open_folder(&path)?;
-        let boot = boot_id()?;
-        let header = Header { project: Stored(project_path.clone()), ino: root.ino, boot: boot.clone() };
+        let header = Header { project: Stored(project_path), ino: root.ino, boot: boot_id()? };
         (&lock.0).write_all(&serde_json::to_vec(&header)?)?;
-        Ok(Self { id, path, dir, project_path, project, upper, boot, _lock: lock })
+        Ok(Self { id, path, dir, header, project, upper, _lock: lock })
     }
 
     /// Opens a layer and takes its lock; `None` if its process is alive or it is gone.
@@ -79,7 +77,7 @@ impl Room {
         let failed = |why| LayerError::Io { what: "open the layer", path: path.to_owned(), why };
         let Some(lock) = try_lock(path, HEADER).map_err(failed)? else { return Ok(None) };
         let dir = open_folder(path).map_err(failed)?;
-        let header = read::<Header>(&dir, HEADER, path)?.ok_or_else(|| damaged(path, HEADER, "there is none"))?;
+        let header = Header::read(&dir, path)?;
         let gone = || LayerError::ProjectGone(header.project.0.clone());
         let project = Tree::open(&header.project.0).map_err(|_| gone())?;
         let root = node(project.fd(), OsStr::new("")).ok().flatten();
@@ -88,8 +86,11 @@ impl Room {
         }
         let upper = Tree::open(&path.join("upper")).map_err(failed)?;
         let id = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let (project_path, boot) = (header.project.0, header.boot);
-        Ok(Some(Self { id, path: path.to_owned(), dir, project_path, project, upper, boot, _lock: lock }))
+        Ok(Some(Self { id, path: path.to_owned(), dir, header, project, upper, _lock: lock }))
+    }
+
+    pub(super) fn project_path(&self) -> &Path {
+        &self.header.project.0
     }
 
     /// Removes everything.

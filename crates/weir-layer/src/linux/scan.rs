@@ -219,7 +219,7 @@ impl Walk<'_> {
             },
             _ => ChangeKind::Added,
         };
-        let change = describe(&pair, &new, kind, &self.layer.room.project_path)?;
+        let change = describe(&pair, &new, kind, self.layer.room.project_path())?;
         self.found(pair, change)
     }
 
@@ -229,7 +229,7 @@ impl Walk<'_> {
         if pair.new.is_none() && old.ctime >= self.layer.since.stamp && !self.existed(&pair)? {
             return Ok(());
         }
-        let change = describe(&pair, &old, ChangeKind::Removed, &self.layer.room.project_path)?;
+        let change = describe(&pair, &old, ChangeKind::Removed, self.layer.room.project_path())?;
         self.found(pair, change)
     }
 

@@ -29,7 +29,7 @@ fn take_back(room: Room) -> Result<Undone, LayerError> {
     let journal = Journal::read(&room.dir, &room.path)?.ok_or_else(|| damaged(&room.path, JOURNAL, "there is none"))?;
     let finish = journal::read::<Finish>(&room.dir, FINISHED, &room.path)?;
     let finish = finish.ok_or_else(|| damaged(&room.path, FINISHED, "there is none"))?;
-    let failed = |why| LayerError::Io { what: "undo in", path: room.project_path.clone(), why };
+    let failed = |why| LayerError::Io { what: "undo in", path: room.project_path().to_owned(), why };
     let begun = journal::read::<Vec<usize>>(&room.dir, UNDOING, &room.path)?;
     let same = open_folders(&room, &journal, |number, folder| match &begun {
         Some(same) => same.contains(&number),
@@ -82,7 +82,7 @@ fn recover_one(path: &Path) -> Option<Recovered> {
         Err(_) if !has(JOURNAL) => clear(path).map(|_| RecoveredHow::Discarded).map_err(|why| failed_on(path, why)),
         Err(why) => Err(why),
         Ok(Some(room)) => {
-            project = Some(room.project_path.clone());
+            project = Some(room.project_path().to_owned());
             finish_room(room)
         }
     };
@@ -104,7 +104,7 @@ fn finish_room(room: Room) -> Result<RecoveredHow, LayerError> {
         return Ok(RecoveredHow::Discarded);
     };
     // What has begun to go back goes back.
-    if room.boot == boot_id().map_err(failed)? && !path.join(UNDONE).exists() {
+    if room.header.boot == boot_id().map_err(failed)? && !path.join(UNDONE).exists() {
         // If that fails, better nothing than half of it.
         if let Ok(late) = forward(&room, &journal) {
             let finished = summary(&journal, late);

@@ -104,6 +104,25 @@ fn after_a_power_cut_every_file_is_the_old_one() {
     at_every_change(Rig::across, cut_power);
 }
 
+#[test]
+fn a_header_that_did_not_reach_the_disk_is_not_missed() {
+    let rig = Rig::in_memory(SETUP);
+    let before = rig.tree();
+    let layer = rig.layer();
+    rig.run(&layer, RUN);
+    kill_after(12, || apply(&rig, layer));
+    let layer = super::super::room::rooms(&rig.place).unwrap().remove(0);
+    assert!(layer.join("journal").exists());
+    std::fs::write(layer.join("header"), "").unwrap();
+    let journal = std::fs::read_to_string(layer.join("journal")).unwrap();
+    let boot = super::super::room::boot_id().unwrap();
+    std::fs::write(layer.join("journal"), journal.replace(&boot, "another")).unwrap();
+    let found = recover(&rig.place);
+    assert!(matches!(found.as_slice(), [one] if matches!(one.how, RecoveredHow::RolledBack(_))), "{found:?}");
+    assert_eq!(rig.tree(), before);
+    assert_eq!(rig.layers(), 0);
+}
+
 /// Everything that comes after an apply, killed at every change.
 fn killed_later(make: fn(&str) -> Rig, apply_first: bool) {
     // Copies are synced, which takes its time.
