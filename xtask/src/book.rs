@@ -126,7 +126,7 @@ fn add_line(page: &str, line: &str, in_code: &mut bool, shown: &mut String) {
 
 /// Where a link leads.
 enum Destination {
-    /// To a chapter, to a heading of this one, or to another site.
+    /// To a chapter, to a picture, to a heading of this page, or to another site.
     InBook(String),
     /// To a file or folder of the repository that the book does not have.
     Outside(String),
@@ -139,11 +139,17 @@ fn destination(page: &str, target: &str) -> Destination {
     let (file, heading) = target.find('#').map_or((target, ""), |at| target.split_at(at));
     let file = resolve(page, file).unwrap_or_else(|| file.to_owned());
     let at_top = CHAPTERS.iter().find(|(name, _)| *name == file).map(|(_, chapter)| *chapter);
-    let in_docs = file.strip_prefix("docs/").filter(|name| name.ends_with(".md") && file != CONTENTS);
+    let is_in_book = |name: &&str| [".md", ".svg", ".png"].iter().any(|end| name.ends_with(end)) && file != CONTENTS;
+    let in_docs = file.strip_prefix("docs/").filter(is_in_book);
     match at_top.or(in_docs) {
-        Some(chapter) => Destination::InBook(format!("{chapter}{heading}")),
+        Some(chapter) => Destination::InBook(format!("{}{chapter}{heading}", up_from(page))),
         None => Destination::Outside(file),
     }
+}
+
+/// Returns the way from a page to the top of the book.
+fn up_from(page: &str) -> String {
+    "../".repeat(page.strip_prefix("docs/").map_or(0, |page| page.matches('/').count()))
 }
 
 /// Replaces the link whose text is last by that text and the path of its file.
@@ -176,9 +182,16 @@ mod tests {
         );
         check(
             "README.md",
-            "[a](docs/a.md#b) [c](SECURITY.md)\n",
+            "[a](docs/a.md#b) [c](SECURITY.md) ![d](docs/pictures/e.svg)\n",
             expect![[r#"
-            [a](a.md#b) [c](threat-model.md)
+            [a](a.md#b) [c](threat-model.md) ![d](pictures/e.svg)
+        "#]],
+        );
+        check(
+            "docs/results/a.md",
+            "[b](b.md) [c](../d.md#e) [f](../../bench/g)\n",
+            expect![[r#"
+            [b](../results/b.md) [c](../d.md#e) f (`bench/g` in the repository)
         "#]],
         );
     }
