@@ -1,13 +1,13 @@
-//! Checks what the README takes from other pages: the lines of its example, and its figures.
+//! Checks what the README takes from other files: the lines of its example, and its figures.
 
 use super::{Finding, Tree, markdown};
 
 const README: &str = "README.md";
-const EXAMPLE: &str = "Before and after";
+const EXAMPLE: &str = "Example";
 const FIGURES: &str = "Figures";
 
-/// The page of digests, which tests generate from real outputs.
-const GALLERY: &str = "docs/digests.md";
+/// The digest of a real run, which `docs/pictures/terminal.py` records.
+const RECORDED: &str = "docs/pictures/digest.txt";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let Some(readme) = tree.text(README) else { return Vec::new() };
@@ -19,24 +19,23 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     missing.chain(changed_lines(tree, readme)).chain(changed_figures(tree, readme)).collect()
 }
 
-/// Finds the first line of the example that does not follow in the gallery, directly or, after `…`, further down.
+/// Finds the first line of the example that does not follow in the recording, directly or, after `…`, further down.
 fn changed_lines(tree: &Tree, readme: &str) -> Option<Finding> {
     let example = markdown::section(readme, EXAMPLE);
     let fenced: Vec<usize> = markdown::fenced_lines(readme).map(|(line, _)| line).collect();
-    let mut gallery = tree.text(GALLERY).unwrap_or_default().lines();
-    let mut may_skip = true;
-    for (line, text) in example {
-        let is_count = text.starts_with("Before: ") || text.starts_with("After: ");
-        if !fenced.contains(&line) && !is_count || text == "…" {
+    let mut recorded = tree.text(RECORDED).unwrap_or_default().lines();
+    let mut may_skip = false;
+    for (line, text) in example.into_iter().filter(|(line, _)| fenced.contains(line)) {
+        if text == "…" {
             may_skip = true;
             continue;
         }
-        let found = if may_skip { gallery.any(|other| other == text) } else { gallery.next() == Some(text) };
+        let found = if may_skip { recorded.any(|other| other == text) } else { recorded.next() == Some(text) };
         if !found {
-            let wrong = format!("this line of the example does not follow in {GALLERY}");
-            return Some(Finding::new(README, line, wrong, "Take the example from that page again"));
+            let wrong = format!("this line of the example does not follow in {RECORDED}");
+            return Some(Finding::new(README, line, wrong, "Take the example from that file again"));
         }
-        may_skip = is_count;
+        may_skip = false;
     }
     None
 }
@@ -76,25 +75,25 @@ mod tests {
 
     use super::super::findings;
 
-    const README: &str = "## Before and after\n\nBefore: 9 lines\n```text\na\n…\nb\n```\n\n## Figures\n| what | more |\n\
+    const README: &str = "## Example\n\n```text\na\n…\nb\n```\n\n## Figures\n| what | more |\n\
         | --- | --- |\n| 1.5 % of 1,895 at p50 | [x](docs/b.md#y) |\n";
 
-    fn check(gallery: &str, page: &str, expected: Expect) {
-        let files = [("README.md", README), ("docs/digests.md", gallery), ("docs/b.md", page)];
+    fn check(recorded: &str, page: &str, expected: Expect) {
+        let files = [("README.md", README), ("docs/pictures/digest.txt", recorded), ("docs/b.md", page)];
         expected.assert_eq(&findings(super::check, &files));
     }
 
     #[test]
     fn an_example_may_leave_lines_out() {
-        check("x\nBefore: 9 lines\n\na\nc\nb\n", "1,895 of 1.5, p50.\n", expect![""]);
+        check("a\nc\nb\n", "1,895 of 1.5, p50.\n", expect![""]);
     }
 
     #[test]
     fn a_gap_says_that_it_is_one() {
-        let readme = "## Before and after\n```text\na\nb\n```\n## Figures\n\n";
-        let found = findings(super::check, &[("README.md", readme), ("docs/digests.md", "a\nc\nb\n")]);
+        let readme = "## Example\n```text\na\nb\n```\n## Figures\n\n";
+        let found = findings(super::check, &[("README.md", readme), ("docs/pictures/digest.txt", "a\nc\nb\n")]);
         expect![[r#"
-            README.md:4: this line of the example does not follow in docs/digests.md. Take the example from that page again.
+            README.md:4: this line of the example does not follow in docs/pictures/digest.txt. Take the example from that file again.
         "#]]
         .assert_eq(&found);
     }
@@ -102,18 +101,18 @@ mod tests {
     #[test]
     fn a_line_and_a_figure_that_changed_are_found() {
         check(
-            "Before: 9 lines\nb\na\n",
+            "a\nc\n",
             "11.5 of 1,895, p50\n",
             expect![[r#"
-                README.md:7: this line of the example does not follow in docs/digests.md. Take the example from that page again.
-                README.md:13: `1.5` is not in docs/b.md. Take the figure from that page again.
+                README.md:6: this line of the example does not follow in docs/pictures/digest.txt. Take the example from that file again.
+                README.md:12: `1.5` is not in docs/b.md. Take the figure from that page again.
             "#]],
         );
     }
 
     #[test]
     fn a_figure_needs_a_page() {
-        let found = findings(super::check, &[("README.md", "## Before and after\n\n## Figures\n| a |\n| 3 |\n")]);
+        let found = findings(super::check, &[("README.md", "## Example\n\n## Figures\n| a |\n| 3 |\n")]);
         expect![[r#"
             README.md:5: a figure without a link to the page that has it. Link to the page with the method.
         "#]]
