@@ -99,7 +99,7 @@ def prepared(home, weir):
 def draw(steps):
     """Returns the steps as a picture."""
     console = rich.console.Console(
-        record=True, width=COLUMNS + 2, file=io.StringIO(), force_terminal=True, color_system="truecolor", highlight=False
+        record=True, width=COLUMNS + 5, file=io.StringIO(), force_terminal=True, color_system="truecolor", highlight=False
     )
     for index, (command, remark, shown) in enumerate(steps):
         if index:
