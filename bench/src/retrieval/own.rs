@@ -54,8 +54,7 @@ struct RecordedCommand {
 pub(crate) fn load() -> Set {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("retrieval/own/fixtures");
     let mut documents = notes(&folder.join("notes.toml"));
-    documents.extend(files(&folder.join("docs"), "docs"));
-    documents.extend(files(&folder.join("source"), "source"));
+    documents.extend(files(&folder.join("project.tar.zst")));
     documents.extend(outputs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("recall/development")));
     let read: Questions = read(&folder.join("questions.toml"));
     let questions = read.question.into_iter().map(question).collect();
@@ -89,22 +88,24 @@ fn notes(path: &Path) -> Vec<Document> {
     notes.collect()
 }
 
-/// Returns the files below a folder, each with its path.
-fn files(folder: &Path, name: &str) -> Vec<Document> {
-    let mut paths = Vec::new();
-    gather(folder, &mut paths);
-    let files = paths.iter().map(|path| {
-        let below = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(path).unwrap();
-        Document { title: below.clone(), ..document(format!("{name}/{below}"), EntryKind::File, text) }
+/// Returns the files of an archive in the order of their paths, each titled with its path below the top folder.
+fn files(archive: &Path) -> Vec<Document> {
+    let unpacked = zstd::Decoder::new(std::fs::File::open(archive).unwrap()).unwrap();
+    let mut archive = tar::Archive::new(unpacked);
+    let mut files: Vec<(PathBuf, String)> = archive
+        .entries()
+        .unwrap()
+        .map(Result::unwrap)
+        .filter(|entry| entry.header().entry_type().is_file())
+        .map(|mut entry| (entry.path().unwrap().into_owned(), std::io::read_to_string(&mut entry).unwrap()))
+        .collect();
+    files.sort();
+    let documents = files.into_iter().map(|(path, text)| {
+        let below: PathBuf = path.components().skip(1).collect();
+        let title = below.to_string_lossy().into_owned();
+        Document { title, ..document(path.to_string_lossy().into_owned(), EntryKind::File, text) }
     });
-    files.collect()
-}
-
-fn gather(folder: &Path, into: &mut Vec<PathBuf>) {
-    for path in sorted(folder) {
-        if path.is_dir() { gather(&path, into) } else { into.push(path) }
-    }
+    documents.collect()
 }
 
 /// Returns the outputs that the digests were developed with.
