@@ -6,119 +6,64 @@ use std::sync::OnceLock;
 use crate::model::Outline;
 use crate::spec::{Row, Spec};
 
-#[cfg(feature = "bash")]
 mod bash;
-#[cfg(feature = "c")]
 mod c;
-#[cfg(any(feature = "c", feature = "cpp"))]
 mod c_family;
-#[cfg(any(feature = "c", feature = "cpp"))]
 mod c_macros;
 mod common;
-#[cfg(feature = "cpp")]
 mod cpp;
-#[cfg(feature = "csharp")]
 mod csharp;
-#[cfg(feature = "css")]
 mod css;
-#[cfg(feature = "elixir")]
 mod elixir;
-#[cfg(feature = "go")]
 mod go;
-#[cfg(feature = "html")]
 mod html;
-#[cfg(feature = "java")]
 mod java;
-#[cfg(feature = "javascript")]
 mod javascript;
-#[cfg(feature = "json")]
 mod json;
-#[cfg(feature = "kotlin")]
 mod kotlin;
-#[cfg(feature = "lua")]
 mod lua;
-#[cfg(feature = "markdown")]
 mod markdown;
-#[cfg(feature = "php")]
 mod php;
-#[cfg(feature = "python")]
 mod python;
-#[cfg(feature = "ruby")]
 mod ruby;
-#[cfg(feature = "rust")]
 mod rust;
-#[cfg(feature = "scala")]
 mod scala;
-#[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 mod shape;
-#[cfg(feature = "sql")]
 mod sql;
-#[cfg(feature = "swift")]
 mod swift;
-#[cfg(feature = "toml")]
 mod toml;
-#[cfg(feature = "typescript")]
 mod tsx;
-#[cfg(feature = "typescript")]
 mod typescript;
-#[cfg(feature = "yaml")]
 mod yaml;
-#[cfg(feature = "zig")]
 mod zig;
 
 /// All languages, in the order in which lists show them.
 pub static LANGUAGES: &[&Language] = &[
-    #[cfg(feature = "rust")]
     &rust::LANGUAGE,
-    #[cfg(feature = "python")]
     &python::LANGUAGE,
-    #[cfg(feature = "typescript")]
     &typescript::LANGUAGE,
-    #[cfg(feature = "typescript")]
     &tsx::LANGUAGE,
-    #[cfg(feature = "javascript")]
     &javascript::LANGUAGE,
-    #[cfg(feature = "go")]
     &go::LANGUAGE,
-    #[cfg(feature = "java")]
     &java::LANGUAGE,
-    #[cfg(feature = "csharp")]
     &csharp::LANGUAGE,
-    #[cfg(feature = "php")]
     &php::LANGUAGE,
-    #[cfg(feature = "kotlin")]
     &kotlin::LANGUAGE,
-    #[cfg(feature = "swift")]
     &swift::LANGUAGE,
-    #[cfg(feature = "scala")]
     &scala::LANGUAGE,
-    #[cfg(feature = "c")]
     &c::LANGUAGE,
-    #[cfg(feature = "cpp")]
     &cpp::LANGUAGE,
-    #[cfg(feature = "lua")]
     &lua::LANGUAGE,
-    #[cfg(feature = "zig")]
     &zig::LANGUAGE,
-    #[cfg(feature = "bash")]
     &bash::LANGUAGE,
-    #[cfg(feature = "ruby")]
     &ruby::LANGUAGE,
-    #[cfg(feature = "elixir")]
     &elixir::LANGUAGE,
-    #[cfg(feature = "css")]
     &css::LANGUAGE,
-    #[cfg(feature = "html")]
     &html::LANGUAGE,
-    #[cfg(feature = "sql")]
     &sql::LANGUAGE,
-    #[cfg(feature = "yaml")]
     &yaml::LANGUAGE,
-    #[cfg(feature = "json")]
     &json::LANGUAGE,
-    #[cfg(feature = "toml")]
     &toml::LANGUAGE,
-    #[cfg(feature = "markdown")]
     &markdown::LANGUAGE,
 ];
 
@@ -163,12 +108,10 @@ pub(crate) enum NodeClass {
 }
 
 impl Language {
-    #[allow(dead_code, reason = "used by the languages that are built in")]
     pub(crate) const fn walked(spec: Spec) -> Self {
         Self { method: ReadMethod::Walk(spec), table: OnceLock::new() }
     }
 
-    #[allow(dead_code, reason = "used by the languages that are built in")]
     pub(crate) const fn read_by(reader: Reader) -> Self {
         Self { method: ReadMethod::Own(reader), table: OnceLock::new() }
     }
