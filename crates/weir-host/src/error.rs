@@ -183,7 +183,7 @@ fn hint_for(error: &StoreError, path: Option<&Path>) -> String {
         StoreError::Lost { .. } => "run `weir doctor` to see what is lost; `weir index` reads indexed files again",
         StoreError::Older { .. } => "nothing was changed; the next command that uses the store migrates it",
         StoreError::Newer { .. } => "nothing was changed; update Weir to the version that wrote the store",
-        StoreError::OtherHistory { .. } => "nothing was changed; a different build of Weir created this store",
+        StoreError::OtherHistory { .. } => return hint_with_path(error, path),
         StoreError::Full { .. } => "free some space, or remove entries with `weir forget`; existing entries are safe",
         StoreError::Unusable { why, .. } => hint_for_refusal(*why),
         StoreError::OtherProject => "the store was copied from another project; remove it",
@@ -218,12 +218,15 @@ fn hint_with_path(error: &StoreError, path: Option<&Path>) -> String {
     let folder = path.map(|path| path.parent().unwrap_or(path).display().to_string());
     match error {
         StoreError::Damaged { at: StorePart::Index, .. } => REBUILD_INDEX.to_owned(),
-        StoreError::Damaged { at: StorePart::Team, .. } => {
+        StoreError::Damaged { at: StorePart::Team, .. } | StoreError::OtherHistory { at: StorePart::Team, .. } => {
             "remove that file and connect again with `weir sync --server`; the notes are in the log".to_owned()
         }
+        StoreError::OtherHistory { .. } => {
+            let away = moved_away(folder, "old");
+            format!("nothing was changed; use that version, or move the store away to start over{away}")
+        }
         StoreError::Damaged { .. } => {
-            let away = |folder: String| format!(": mv {} {}", quoted(&folder), quoted(&format!("{folder}.damaged")));
-            let away = folder.map(away).unwrap_or_default();
+            let away = moved_away(folder, "damaged");
             format!(
                 "nothing was changed; restore a backup with `weir restore FILE --force`, or move the store away to start \
                  over{away}"
@@ -238,6 +241,12 @@ fn hint_with_path(error: &StoreError, path: Option<&Path>) -> String {
             format!("make {folder} writable, or set WEIR_DATA to a folder that is")
         }
     }
+}
+
+/// Returns the command that moves the folder of a store away, as the end of a hint.
+fn moved_away(folder: Option<String>, ending: &str) -> String {
+    let command = |folder: String| format!(": mv {} {}", quoted(&folder), quoted(&format!("{folder}.{ending}")));
+    folder.map(command).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -249,7 +249,7 @@ impl StoreError {
                 format!("the store was written by a newer version of Weir: {place} has migration `{found}`")
             }
             Self::OtherHistory { name, .. } => {
-                format!("the store has a different history: {place} ran another version of migration `{name}`")
+                format!("a development version of Weir wrote the store: {place} has another migration `{name}`")
             }
             Self::ReadOnly { .. } => format!("cannot write to the store: {place}"),
             Self::Full { .. } => format!("the disk is full: {place}"),

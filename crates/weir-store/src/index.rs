@@ -26,14 +26,8 @@ use crate::migrate::Migration;
 pub(crate) use vocabulary::Learner;
 
 /// The history of the index's schema.
-pub(crate) const MIGRATIONS: &[Migration] = &[
-    Migration { name: "0001_index", sql: include_str!("index/migrations/0001_index.sql") },
-    Migration { name: "0002_knowledge", sql: include_str!("index/migrations/0002_knowledge.sql") },
-    Migration { name: "0003_map", sql: include_str!("index/migrations/0003_map.sql") },
-    Migration { name: "0004_identity", sql: include_str!("index/migrations/0004_identity.sql") },
-    Migration { name: "0005_lean", sql: include_str!("index/migrations/0005_lean.sql") },
-    Migration { name: "0006_again", sql: include_str!("index/migrations/0006_again.sql") },
-];
+pub(crate) const MIGRATIONS: &[Migration] =
+    &[Migration { name: "0001_index", sql: include_str!("index/migrations/0001_index.sql") }];
 
 /// The findings of a search.
 #[derive(Debug, Clone, Default, PartialEq)]

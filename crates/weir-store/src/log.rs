@@ -32,23 +32,8 @@ use rusqlite::types::Type;
 use crate::migrate::Migration;
 
 /// The history of the log's schema.
-pub(crate) const MIGRATIONS: &[Migration] = &[
-    Migration { name: "0001_log", sql: include_str!("log/migrations/0001_log.sql") },
-    Migration { name: "0002_runs", sql: include_str!("log/migrations/0002_runs.sql") },
-    Migration { name: "0003_hooks", sql: include_str!("log/migrations/0003_hooks.sql") },
-    Migration { name: "0004_sources", sql: include_str!("log/migrations/0004_sources.sql") },
-    Migration { name: "0005_session_files", sql: include_str!("log/migrations/0005_session_files.sql") },
-    Migration { name: "0006_identity", sql: include_str!("log/migrations/0006_identity.sql") },
-    Migration { name: "0007_spool", sql: include_str!("log/migrations/0007_spool.sql") },
-    Migration { name: "0008_said", sql: include_str!("log/migrations/0008_said.sql") },
-    Migration { name: "0009_imports", sql: include_str!("log/migrations/0009_imports.sql") },
-    Migration { name: "0010_meter", sql: include_str!("log/migrations/0010_meter.sql") },
-    Migration { name: "0011_confirmed", sql: include_str!("log/migrations/0011_confirmed.sql") },
-    Migration { name: "0012_identity_of_projects", sql: include_str!("log/migrations/0012_identity_of_projects.sql") },
-    Migration { name: "0013_hook_days", sql: include_str!("log/migrations/0013_hook_days.sql") },
-    Migration { name: "0014_clock", sql: include_str!("log/migrations/0014_clock.sql") },
-    Migration { name: "0015_meter_output", sql: include_str!("log/migrations/0015_meter_output.sql") },
-];
+pub(crate) const MIGRATIONS: &[Migration] =
+    &[Migration { name: "0001_log", sql: include_str!("log/migrations/0001_log.sql") }];
 
 /// Reads a column with the stored name of an enum's variant.
 pub(crate) fn written<T>(row: &rusqlite::Row<'_>, column: usize, parse: fn(&str) -> Option<T>) -> rusqlite::Result<T> {

@@ -17,10 +17,7 @@ use crate::error::Result;
 use crate::layout::{StorePart, TEAM_FILE};
 use crate::migrate::Migration;
 
-const MIGRATIONS: &[Migration] = &[
-    Migration { name: "0001_team", sql: include_str!("team/migrations/0001_team.sql") },
-    Migration { name: "0002_sealed", sql: include_str!("team/migrations/0002_sealed.sql") },
-];
+const MIGRATIONS: &[Migration] = &[Migration { name: "0001_team", sql: include_str!("team/migrations/0001_team.sql") }];
 
 written_enum! {
     /// What a record says about an entry.

@@ -19,14 +19,8 @@ use crate::record::{Body, Record};
 use crate::sealed::GRANTS;
 
 /// The migrations of the database, which also has the accounts.
-pub(super) const MIGRATIONS: &[Migration] = &[
-    Migration { name: "0001_records", sql: include_str!("log/migrations/0001_records.sql") },
-    Migration { name: "0002_accounts", sql: include_str!("log/migrations/0002_accounts.sql") },
-    Migration { name: "0003_moving", sql: include_str!("log/migrations/0003_moving.sql") },
-    Migration { name: "0004_usage", sql: include_str!("log/migrations/0004_usage.sql") },
-    Migration { name: "0005_hosts", sql: include_str!("log/migrations/0005_hosts.sql") },
-    Migration { name: "0006_erased", sql: include_str!("log/migrations/0006_erased.sql") },
-];
+pub(super) const MIGRATIONS: &[Migration] =
+    &[Migration { name: "0001_records", sql: include_str!("log/migrations/0001_records.sql") }];
 
 /// The log in SQLite.
 pub struct SqliteLog {

@@ -1,4 +1,4 @@
-//! The results of the runs whose output is kept. The column `pieces` is not used.
+//! The results of the runs whose output is kept.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_core::{Ended, RunFacts};

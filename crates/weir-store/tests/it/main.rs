@@ -10,7 +10,6 @@ mod dump;
 mod faults;
 mod files;
 mod forget;
-mod golden;
 mod hooks;
 mod kill;
 mod listing;

@@ -62,9 +62,8 @@ static SET_MAX_RECORDS: Query = Query {
 
 static USAGE: Query = Query {
     sql: "SELECT coalesce(sum(h.position), 0)::bigint, max(t.max_records),
-              coalesce(sum(h.bytes + coalesce(e.bytes, 0)), 0)::bigint, max(t.max_bytes)
-          FROM weir.tenants t LEFT JOIN weir.heads h USING (tenant_id)
-              LEFT JOIN weir.earlier_usage e USING (tenant_id, project_id) WHERE t.name = $1",
+              coalesce(sum(h.bytes), 0)::bigint, max(t.max_bytes)
+          FROM weir.tenants t LEFT JOIN weir.heads h USING (tenant_id) WHERE t.name = $1",
     types: &[Type::TEXT],
 };
 

@@ -20,7 +20,7 @@ const DELETE: &str = "delete a tenant";
 const MAX_STATEMENT_TIME: Duration = Duration::from_secs(60 * 60);
 
 /// The tables with rows of a tenant, in an order in which nothing names what is gone.
-const TABLES: [&str; 8] = ["tokens", "topics", "hosts", "records", "earlier_usage", "heads", "projects", "tenants"];
+const TABLES: [&str; 7] = ["tokens", "topics", "hosts", "records", "heads", "projects", "tenants"];
 
 /// Deletes the tokens of a tenant, so that nobody gets in while the rest is deleted, and returns their number. The
 /// options are those of the database's owner.

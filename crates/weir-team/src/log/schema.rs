@@ -17,14 +17,8 @@ use super::tls;
 use super::transaction::OpenTransaction;
 use crate::bridge::Bridge;
 
-const MIGRATIONS: &[Migration] = &[
-    Migration { name: "0001_records", sql: include_str!("../migrations/0001_records.sql") },
-    Migration { name: "0002_accounts", sql: include_str!("../migrations/0002_accounts.sql") },
-    Migration { name: "0003_usage", sql: include_str!("../migrations/0003_usage.sql") },
-    Migration { name: "0004_earlier", sql: include_str!("../migrations/0004_earlier.sql") },
-    Migration { name: "0005_hosts", sql: include_str!("../migrations/0005_hosts.sql") },
-    Migration { name: "0006_erased", sql: include_str!("../migrations/0006_erased.sql") },
-];
+const MIGRATIONS: &[Migration] =
+    &[Migration { name: "0001_records", sql: include_str!("../migrations/0001_records.sql") }];
 
 /// The number of the schema that this version has and knows: how many migrations have run.
 pub const SCHEMA: usize = MIGRATIONS.len();
@@ -50,7 +44,7 @@ const BEGIN_ALONE: &str = "BEGIN; SET LOCAL lock_timeout = '60s'; SELECT pg_advi
 const GRANTS: &str = "
     GRANT USAGE ON SCHEMA weir TO APP;
     GRANT SELECT ON weir.migrations, weir.tenants, weir.projects, weir.heads, weir.records, weir.audit, weir.tokens,
-        weir.earlier_usage, weir.topics, weir.hosts TO APP;
+        weir.topics, weir.hosts TO APP;
     GRANT INSERT ON weir.records, weir.audit, weir.tokens, weir.hosts TO APP;
     GRANT UPDATE (max_records, max_bytes) ON weir.tenants TO APP;
     GRANT UPDATE (revoked_at) ON weir.tokens TO APP;

@@ -11,5 +11,4 @@ mod reading;
 mod resuming;
 pub(crate) mod support;
 mod tls;
-mod upgrading;
 mod writing;

@@ -40,6 +40,13 @@ impl Home {
         only
     }
 
+    /// Runs statements on a database of the project's store.
+    fn edit(&self, name: &str, sql: &str) {
+        let python = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])";
+        let edited = self.command("python3", &["-c", python]).arg(self.file(name)).arg(sql).output().unwrap();
+        assert!(edited.status.success(), "{}", said(&edited));
+    }
+
     fn finds(&self, word: &str) -> bool {
         let output = self.weir(&["search", word]);
         assert!(matches!(output.status.code(), Some(0 | 3)), "{}", said(&output));
@@ -106,11 +113,7 @@ fn a_damaged_index_is_made_again() {
 #[test]
 fn an_index_of_a_newer_version_is_made_again() {
     let home = filled();
-    let index = home.file("index.db");
-    let sql = "INSERT INTO migrations SELECT position + 1, '0099_future', 'ff', '' FROM migrations ORDER BY position DESC LIMIT 1";
-    let python = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); v = c.execute('PRAGMA user_version').fetchone()[0]; c.execute(f'PRAGMA user_version = {v + 1}'); c.commit()";
-    let edited = home.command("python3", &["-c", python]).arg(&index).arg(sql).output().unwrap();
-    assert!(edited.status.success(), "{}", said(&edited));
+    home.edit("index.db", "INSERT INTO migrations VALUES (1, '0099_future', 'ff', ''); PRAGMA user_version = 2");
     let refused = home.weir(&["search", "pool"]);
     assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
     home.shell(&advised(&refused)[0]);
@@ -122,6 +125,25 @@ fn an_index_of_a_newer_version_is_made_again() {
 fn a_damaged_log_is_moved_away_and_the_store_begins_again() {
     let home = filled();
     std::fs::write(home.file("log.db"), [7; 50_000]).unwrap();
+    begin_again(&home);
+}
+
+#[test]
+fn a_log_of_a_development_version_is_moved_away_and_the_store_begins_again() {
+    let home = filled();
+    // The development versions had 15 migrations, of which the first had the name of the one that there is now.
+    home.edit(
+        "log.db",
+        "UPDATE migrations SET checksum = 'ff'; INSERT INTO migrations VALUES (1, '0002_runs', 'ff', '');
+         PRAGMA user_version = 15",
+    );
+    let refused = home.weir(&["search", "pool"]);
+    assert!(said(&refused).contains("error: a development version of Weir wrote the store: "), "{}", said(&refused));
+    begin_again(&home);
+}
+
+/// Follows the advice to move a store away, and checks that a new one takes its place.
+fn begin_again(home: &Home) {
     let refused = home.weir(&["note", "another"]);
     assert_eq!(refused.status.code(), Some(4));
     let moved = home.shell(&advised(&refused)[0]);

@@ -41,8 +41,11 @@ CREATE TABLE records (
     reference TEXT,
     -- What is sent, byte for byte. Only for own records.
     json TEXT,
-    problem TEXT
+    problem TEXT,
+    -- Whether it came sealed. One that did not is there by the server's word alone.
+    is_sealed INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+CREATE INDEX records_granted ON records (kind) WHERE kind = 'granted';
 CREATE INDEX records_about ON records (about) WHERE about IS NOT NULL;
 CREATE INDEX records_reference ON records (reference) WHERE reference IS NOT NULL;
 

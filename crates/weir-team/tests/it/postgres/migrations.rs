@@ -62,12 +62,12 @@ fn a_database_that_lacks_a_migration_is_refused() {
 fn a_newer_database_is_refused_and_left_alone() {
     let database = TestDatabase::new();
     let owner = database.session("owner");
-    owner.run("INSERT INTO weir.migrations (position, name, checksum) VALUES (6, '0007_later', '')").unwrap();
-    let expected = "a newer version of Weir wrote it (it has migration `0007_later`)";
+    owner.run("INSERT INTO weir.migrations (position, name, checksum) VALUES (1, '0002_later', '')").unwrap();
+    let expected = "a newer version of Weir wrote it (it has migration `0002_later`)";
     let (kind, text) = refused(&database);
     assert_eq!((kind, text), (ErrorKind::Newer, format!("cannot open the database: {expected}")));
     assert_eq!(database.migrate().unwrap_err().kind, ErrorKind::Newer);
-    assert_eq!(owner.run("SELECT count(*) FROM weir.migrations").unwrap(), ["7"]);
+    assert_eq!(owner.run("SELECT count(*) FROM weir.migrations").unwrap(), ["2"]);
 }
 
 #[test]
