@@ -2,10 +2,22 @@
 //!
 //! A [`Client`] is constant data and plain functions. [`decode`](Client::decode) turns a client's payload into a
 //! [`Hook`], the one form that the rest of the program knows; [`reply`](Client::reply) turns our [`Reply`] into the
-//! client's own format. [`capture`] turns a hook into events. [`transcript`] reads a client's own log of a session.
+//! client's own format. [`capture`] turns a hook into events. [`setup`] says which entries in which settings make a
+//! client call Weir. [`transcript`] reads a client's own log of a session.
 //!
-//! Invariants: no wire type leaves this crate; nothing here reads a file, the environment or a clock; unknown input
-//! from a client is not an error.
+//! What a client accepts as an answer, how it cuts long outputs and how long it certainly keeps what it has shown are
+//! data in its file, and hooks, meter and replay all use them. So no other crate checks for a client by name. Answering
+//! a hook is `weir-hook`'s, and writing settings is `weir-setup`'s.
+//!
+//! # Invariants
+//!
+//! - No wire type leaves this crate.
+//! - Nothing here reads a file, the environment or a clock.
+//! - Unknown input from a client is not an error. A row of a transcript that cannot be read is counted and skipped.
+//! - A text that is too long for memory is known by its place in the payload and not by its content, so nothing that a
+//!   tool prints can pass for one. Decoders see its two ends, which is where clients write, and cut off what does not
+//!   belong to the text.
+//! - Settings that others wrote stay as they are, and adding ours twice is the same as once.
 
 pub mod capture;
 mod clients;

@@ -1,5 +1,26 @@
 //! The context of a call on a machine, in three parts: who asks ([`Session`]), where ([`Machine`]), and what is known
-//! ([`Knowledge`]). Invariant: stores are opened on first use and work off the async thread.
+//! ([`Knowledge`]).
+//!
+//! A session has the face, the origin, the session's key, and the ways back to the caller: cancellation, progress and
+//! consent. The machine has the environment, the folders, the project, its configuration and the runs in progress.
+//! Knowledge has the stores of the project and of the user, and the model for search by meaning. Every operation gets a
+//! [`Context`], or only a part of it.
+//!
+//! The crate also asks for permission ([`permission`]): it reads the user's rules, has `weir_policy::gate` decide, asks
+//! the user where the verdict is *ask*, and words every refusal. It does not decide itself, and it knows no operation,
+//! no run and no file.
+//!
+//! # Invariants
+//!
+//! - A store is opened on first use, with the limits of the configuration. Its work runs off the async thread, and a
+//!   cancelled call interrupts the statement that is running.
+//! - Nothing acts on a project before [`permission`] has let it pass. Rules are read again for every call, so a change
+//!   counts at once.
+//! - Consent comes from a person: a caller that cannot ask one is refused.
+//! - No lock is held while a model works, and no call fails or waits because of it ([`embedding`]).
+//! - An error of a store names the path of the file and what to do. [`LockedStores`] adds both, since the store itself
+//!   knows no path.
+//! - Notes of several calls are written together, and each call gets the result of its own (`keep_queue`).
 
 pub mod active_runs;
 pub mod embedding;

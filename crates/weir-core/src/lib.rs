@@ -1,7 +1,20 @@
-//! The domain of Weir. It is pure: no input, no output, no clock, no randomness.
+//! The domain of Weir: entries, notes, events, scopes, queries, guides, chunks and redaction.
 //!
-//! Everything here is a value or a function of values. Time and random numbers are arguments, so that the same input
-//! gives the same result in a test, in a hook and on a server.
+//! It is pure: no input, no output, no clock, no randomness. Everything here is a value or a function of values. Time
+//! and random numbers are arguments, so that the same input gives the same result in a test, in a hook and on a server.
+//! Storing, finding and showing these values is the work of the crates above.
+//!
+//! # Invariants
+//!
+//! - `Scope::sees` is the only rule of visibility, and every backend's filter is tested against it ([`scope`]).
+//! - Redaction is idempotent, changes nothing outside its findings, and takes linear time ([`redact`]).
+//! - A guide never exceeds its budget, and foreign text is always within one of our lines, which says whose words they
+//!   are ([`guide`]).
+//! - Any text is a valid query ([`query`]), and any text can be cut into chunks, without a gap and in linear time
+//!   ([`chunk`]).
+//! - A repository's identity has no credentials. Any folder can claim one, so nothing is opened because of it
+//!   ([`identity`]).
+//! - Nothing is compiled or built at start-up, since hooks use all of this.
 
 pub mod chunk;
 pub mod entry;

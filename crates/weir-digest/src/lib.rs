@@ -1,10 +1,35 @@
 //! Makes a small and faithful digest of any large output, without a model.
 //!
 //! [`read`] detects what an output is and gathers its facts into a [`Page`]; [`Page::render`] puts as many of them as a
-//! budget allows between marks that the output cannot predict. `kinds` has one file per kind of output.
+//! budget allows between marks that the output cannot predict. [`intent`] finds the sections that match a question, and
+//! [`select`] the values at a path of JSON or in columns.
 //!
-//! Invariants: the same output gives the same digest; memory does not grow with the output; time is linear in its size;
-//! the text of the output is shown unchanged; what is left out is counted, or marked with `…` where it cannot be.
+//! A kind is one file in the folder of its subject in `kinds` and one line in `KINDS`. It only gathers facts; one place
+//! decides what is shown, in which order, and how a cut is reported. The fold takes every line that no kind claims, so
+//! a kind adds only what the fold cannot know: a summary, and what counts as a failure. `bench/recall` is the set of
+//! real outputs that the kinds are tested and measured on.
+//!
+//! The crate neither stores an output nor decides when one is digested (`weir-hook`, `weir-run`).
+//!
+//! # Invariants
+//!
+//! - A digest is smaller than the output, or the output itself is shown.
+//! - No text of the output is outside the marks, and no line of it can pass for one of our headings.
+//! - Text shown as the output's is in its own words. A cut says how much it cut, or is marked with `…` where that
+//!   cannot be counted; a part says how many facts there are. `tests/it/oracle.rs` checks line numbers, ranges and
+//!   counts against the output.
+//! - Memory does not grow with the output, and time grows at most linearly.
+//! - The code uses no clock, no file and no random number: the same output gives the same digest.
+//! - It runs in hooks: no regular expressions to compile, nothing to load (`.ci/run instructions` counts).
+//!
+//! # The way of an output
+//!
+//! ```text
+//! sample           the first 32 KB: is it of one kind throughout? (Detector::Whole)
+//! route            otherwise each line goes to its kind (Detector::Lines), the rest to the fold
+//! kinds            facts: parts of items, with their true totals and weight
+//! render           as many facts as the budget allows, by weight, in the order of the output
+//! ```
 
 #[cfg(test)]
 mod check;

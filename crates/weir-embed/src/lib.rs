@@ -1,6 +1,13 @@
 //! Embeds texts as vectors, so that they can be found by meaning.
 //!
-//! Invariants: nothing is loaded or allocated when the program starts; the same text always gives the same vector.
+//! [`Embed`] is what a model is: here it is the table inside the program, or another one in a folder; `weir-fetch` has
+//! one behind an endpoint. When vectors are made, and where they are kept, others decide (`weir-context`,
+//! `weir-store`).
+//!
+//! # Invariants
+//!
+//! - Nothing is loaded or allocated when the program starts.
+//! - The same text always gives the same vector. A text that the model knows nothing about has none.
 
 #[cfg(feature = "built-in")]
 mod built_in;

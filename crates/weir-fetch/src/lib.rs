@@ -1,11 +1,17 @@
 //! Fetches pages from the network and converts them to Markdown, guarded and bounded.
 //!
-//! Invariants: no connection is opened to an address that the [`Guard`] has not checked, whatever a name resolves to
-//! and wherever a page redirects; time, memory and stack are bounded for any response; the notes of the [`Page`] name
-//! everything that was cut or changed.
+//! The crate also calls servers that the user named: a model behind an [`endpoint`], and the HTTP of a team's server
+//! ([`api`]). It stores nothing, and it does not know the user's rules; the caller says which hosts must not be reached
+//! (`weir-knowledge`).
 //!
-//! Any port is allowed: pages are served on many, and the address decides what must not be reached. A proxy is asked
-//! for plain `http` pages with CONNECT, as for `https` ones.
+//! # Invariants
+//!
+//! - No connection is opened to an address that the [`Guard`] has not checked, whatever a name resolves to and wherever
+//!   a page redirects.
+//! - Time, memory and stack are bounded for any response.
+//! - The notes of the [`Page`] name everything that was cut or changed.
+//! - Any port is allowed: pages are served on many, and the address decides what must not be reached. A proxy is asked
+//!   for plain `http` pages with CONNECT, as for `https` ones.
 
 pub mod api;
 mod body;

@@ -1,7 +1,21 @@
-//! The files that a session works on: their paths, the rules about them, and how they are read and written.
+//! The files that a session works on: their paths, the rules about them, how they are read and written, and their
+//! outlines.
 //!
-//! Invariants: no path leads out of the project unless the user's rules allow it, regardless of the links in it; a file
-//! is written completely or not at all, and never over content that the writer has not seen.
+//! A call names a file; [`FileLocation`] finds it and asks the rules, [`Folder`] opens it without following a link,
+//! [`Text`] reads it, and [`edit`] and [`replace()`] change it. [`FileUse`] records what the session has done with it,
+//! and [`Delivery`] what the session was given.
+//!
+//! Parsing is `weir-outline`'s, and this crate starts it: [`outlining`] runs the parser in a confined process, this
+//! program again. The operations on files are in `weir-operations`; indexing is in `weir-knowledge`.
+//!
+//! # Invariants
+//!
+//! - No path leads out of the project unless the user's rules allow it, regardless of the links in it.
+//! - A file is written completely or not at all, and never over content that the writer has not seen.
+//! - `weir_outline::outline` is called in the confined process only. Its answer is checked against the text, because
+//!   the process may have been compromised.
+//! - A file that crashes its parser has no outline, and nothing else is lost.
+//! - Text that the conversation already has never counts as saved.
 
 mod delivery;
 pub mod diff;

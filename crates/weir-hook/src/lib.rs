@@ -1,9 +1,30 @@
-//! The fast path of hooks: a client calls at a point in its own work and waits for the answer.
+//! Hooks: a client calls at a point in its own work, and waits for the answer. Weir captures what happened, holds back
+//! big outputs, and shows guides.
 //!
-//! Invariants: nothing is set up that a hook does not need; any failure is Weir's fault, never the client's, so on a
-//! failure or a missed deadline the answer is empty, the exit code is 0, and one line goes to a log that `weir doctor`
-//! shows; nothing is written to the client's terminal; the hook's events are in the log before the answer is given, or
-//! in the spool next to it if another process holds the log for longer than [`STORE_WAIT`].
+//! `main` reads the payload, `weir-clients` decodes it into a `Hook`, and from there on nothing knows the client's wire
+//! format or checks for a client by name. What a client accepts (`AcceptedReplies`), how it cuts outputs (`OwnCut`) and
+//! how long it keeps what it has shown (`Retention`) are data in its file there. The same rules, applied to past
+//! sessions and to requests of the proxy, are [`HookContext::answer`] and [`RequestedResult`]. The text of a guide is
+//! `weir-core`'s, and a digest is `weir-digest`'s.
+//!
+//! # Invariants
+//!
+//! - Nothing is set up that a hook does not need, and nothing is written to the client's terminal. No hook computes a
+//!   vector.
+//! - Every failure is Weir's fault, never the client's: the answer is empty, the exit code is 0, and `hook-faults.log`
+//!   gets one line, which `weir doctor` shows.
+//! - Time and memory are bounded for any input. A hook waits at most a second in total for other processes; what it
+//!   cannot write by then goes to the spool. At its deadline a signal ends it without an answer.
+//! - Events are in the log or in the spool before the answer. If holding an output back may miss the deadline, they are
+//!   recorded first.
+//! - A replacement is no longer than what the client itself would show, and the full output is stored before the answer
+//!   goes out.
+//! - A path that a tool could have printed is never read; only files that the client itself writes, where it writes
+//!   them.
+//! - A line is left out as shown before only if it is certainly still in the conversation.
+//! - A rewritten command does what it did: same shell, folder and exit code. Its output is never lost, even if it is
+//!   killed.
+//! - Nothing is put into a subagent's prompt. A guide stays within its budget, and says whose words it repeats.
 
 mod client_view;
 pub mod compaction;

@@ -1,5 +1,5 @@
 //! Where systems differ: files, paths, users, signals. Invariant: one of the modules is compiled, and nothing else in
-//! this program names a system, apart from what runs can reach (`run/outside.rs`).
+//! this program names a system, apart from what runs can reach (`weir-run`).
 
 #[cfg(unix)]
 mod folders;

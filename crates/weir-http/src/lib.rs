@@ -1,7 +1,8 @@
 //! HTTP as every server of Weir speaks it: sockets and TLS, who may connect and by which name, the limits of requests,
 //! how a refusal looks, and the log. What a server answers is its own.
 //!
-//! Invariants:
+//! # Invariants
+//!
 //! - A client holds a connection for a bounded time and uses a bounded amount of memory, whatever it does.
 //! - An address that other machines can reach is served only with TLS, or if the user says that it may be plain.
 //! - No line of the log has a text that a client chose, except the path, escaped and cut.

@@ -2,10 +2,14 @@
 //!
 //! The run sees its project through an overlay: the project is the lower folder, and everything that the run writes
 //! goes to an upper folder that belongs to Weir. A [`Layer`] is that upper folder. When the last process of the run has
-//! ended, [`Layer::changes`] says what the run changed, and [`Layer::apply`] carries over what the caller accepts.
-//! Mounting the overlay, with `userxattr` and `volatile`, is the runner's work.
+//! ended, [`Layer::changes`] says what the run changed, and [`Layer::apply`] carries over what the caller accepts;
+//! [`undo`] takes that back.
 //!
-//! Invariants:
+//! Mounting the overlay, with `userxattr` and `volatile`, is the runner's work, and judging a change is the caller's
+//! (`weir-run`).
+//!
+//! # Invariants
+//!
 //! - Nothing in the project changes before [`Layer::apply`], and then only what was judged.
 //! - Names come from the run. No name is ever resolved through a symbolic link, or out of the project.
 //! - What somebody changed in the project during the run stays as it is; the run's version is kept beside it.

@@ -3,10 +3,12 @@
 //!
 //! The rules are here and know no engine: [`pending`] compares what a database has run with what this version knows.
 //! [`sqlite`] keeps the ledger of an SQLite database; a backend on another engine keeps its own by the same rules.
+//! Opening a database and waiting for other processes is the caller's part.
 //!
-//! Invariant: each migration runs once, in a transaction that also adds its name and checksum to the ledger; a database
-//! from a newer version is refused and left unchanged. Opening a database and waiting for other processes is the
-//! caller's part.
+//! # Invariants
+//!
+//! - Each migration runs once, in a transaction that also adds its name and checksum to the ledger.
+//! - A released migration never changes. A database from a newer version is refused and left unchanged.
 
 pub mod private;
 pub mod sqlite;

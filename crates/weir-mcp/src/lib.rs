@@ -1,4 +1,23 @@
-//! MCP over standard input and output, with every operation as a tool.
+//! MCP over standard input and output: every operation is a tool.
+//!
+//! The crate reads and writes messages (`transport`, [`message`]), lists the tools, finds the session of a call, and
+//! asks the user through the client. Its [`embedder`] makes vectors, and indexes if calls leave that to it, on a thread
+//! of its own; `weir-http` uses it too, as it does the descriptions of tools and results.
+//!
+//! What a tool does, and how its arguments are understood, is in `weir-operations`. Over HTTP, `weir-http` answers MCP.
+//!
+//! # Invariants
+//!
+//! - Every message is answered. What cannot be served gets a JSON-RPC error, and a tool that failed a text that the
+//!   model can act on.
+//! - Memory is bounded for any input, however slowly the client reads: beyond a number of unanswered requests, nothing
+//!   more is read.
+//! - Standard output is the protocol, and nothing else is written to it.
+//! - No call waits for the embedder: it has stores of its own, works when calls pause, and holds no lock while a model
+//!   works.
+//! - A process without a session named by the client is one session. A name that is not one short line is refused,
+//!   since every call stores it.
+//! - When the client closes the connection, or a signal arrives, the runs of the server end, and their output is kept.
 
 pub mod embedder;
 pub mod message;

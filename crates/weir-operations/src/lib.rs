@@ -1,7 +1,40 @@
-//! The operations, each declared in its own file and listed in [`OPERATIONS`].
+//! The operations, each declared once and listed in [`OPERATIONS`].
 //!
-//! An operation is an argument struct with a doc comment, and one async function. The MCP tool, the command and the
-//! schemas are projections of it.
+//! An operation is one file: an argument struct that serde, schemars and clap all read, its doc comment, the types of
+//! its context and of its answer, and one async function ([`Declared`]). The MCP tool, the command, the HTTP route and
+//! the function schemas are projections of it. [`tool_call`] makes a call for every face with tools, and [`functions`]
+//! prints the tools for the APIs of providers.
+//!
+//! The crate parses arguments, asks the subjects below, and renders answers. It does no work of its own: runs are in
+//! `weir-run`, files in `weir-files`, indexing in `weir-knowledge`, sessions in `weir-session`. A face does not know
+//! operations by name.
+//!
+//! # Invariants
+//!
+//! - Models are sloppy with arguments, so [`coerce`] first interprets them as intended, guided by the schema; then
+//!   serde parses strictly. An operation that reads refuses an unknown argument, because ignoring a filter would widen
+//!   the answer; the others say that they ignored it.
+//! - Every call is answered. An operation that panics has failed, and no client waits for it in vain.
+//! - An answer is a text within its budget, counted in tokens, and the same content as [`Declared::Data`], which
+//!   `--json` prints and the OpenAPI document describes. What it leaves out has a reference.
+//! - Foreign text is fenced by its own reference or by a random mark, which it cannot know; Weir's own words are
+//!   outside. Only a person at a terminal does not see the marks.
+//! - An operation that needs only what is known declares a [`KnowledgeContext`], and reaches the machine only through
+//!   the methods in [`needs`]. Each has an answer for where there is no machine, so a server could run these
+//!   operations, and no others.
+//! - A search works without a model and without vectors, and says so when it did. No lock is held while a model works.
+//! - Nothing that matches is hidden: `limit` means limit. Outputs that share a passage are one hit that names the
+//!   others; other repeated texts and superseded notes rank lower, and are marked.
+//! - Nothing is forgotten that a dry run has not shown. A check of `doctor` changes nothing.
+//!
+//! # The way of a search
+//!
+//! ```text
+//! search           arguments → Query; topics of notes, which the index does not have
+//! semantic         the vector of the query; the best chunks that have none get one, and the search is repeated
+//! weir-store       Store::search: words, meaning, one score
+//! search/render    fences, headings, doubts about notes (weir-knowledge), what to try next
+//! ```
 
 mod annotate;
 mod batch;

@@ -1,13 +1,22 @@
-//! The pages of `weir ui`: view models in, HTML out.
+//! The pages of `weir ui`: view models in, HTML and SVG out.
 //!
-//! Invariant: everything here is a pure function. No store, no network, no clock, no file. A page is a struct of plain
-//! data with `render(&self, &Shell) -> String`; the program fills it.
+//! A page is a struct of plain data with `render(&self, &Shell) -> String`; `weir-ui` fills it. The crate also has the
+//! stylesheet, the keys and the [`charts`]. It knows no store, no network, no clock and no file: the time, the time
+//! zone, the theme and the token come in with [`Shell`] and the view models.
 //!
-//! - What somebody else wrote is a [`Text`], which is escaped and shown with everything that is in it ([`text`]).
-//! - A figure that was not measured is `None`, and the page says that it is not known.
+//! # Invariants
+//!
+//! - Everything here is a pure function.
+//! - What somebody else wrote is a [`Text`], even if it is an identifier: escaped, and shown with everything that is in
+//!   it ([`text`]). `tests/it/hostile.rs` puts hostile texts into every field: they add no element and no attribute,
+//!   lead nowhere else, and hide nothing. Fields of forms give back exactly what they were given.
+//! - A figure that was not measured is `None`, and the page says that it is not known. A chart says its finding in
+//!   words, and has its figures as a table.
 //! - Addresses are made here, from identifiers ([`routes`]); no view model has one.
-//! - A form that changes something carries the token of the [`Shell`].
-//! - Pages have no inline style and no inline script, so that [`csp`] can forbid them.
+//! - A form that changes something is written by one function, which adds the token of the [`Shell`]. What removes
+//!   something has a second step.
+//! - Pages have no inline style, no inline script and no request to anywhere, so that [`csp`] can forbid them. They
+//!   work without the script.
 
 pub mod assets;
 pub mod charts;

@@ -1,10 +1,36 @@
 //! `weir proxy`: passes requests on to a model's API, and holds back the results of tools in them, for clients that
 //! have no hooks.
 //!
-//! Invariants: what is not held back is passed on byte for byte, requests and answers alike; a replacement that was
-//! sent once is the same in every later request, and a result that was sent in full is never replaced, so the
-//! provider's cache of the conversation stays valid; no header is stored or logged; nothing runs unless the user starts
-//! it.
+//! The crate finds results in the bodies of requests (`wire`, one file per API), decides about each once (`results`,
+//! `rulings`), and streams everything else through (`forward`, `upstream`). A result is new if it comes after the
+//! model's last turn; only then is it judged. The decision is recorded under a key made from the call and the text, and
+//! every later request uses it, even after a restart. The replacement is spliced into the body as a JSON string.
+//!
+//! The rules are those of hooks (`weir_hook::RequestedResult`), and which tools clients have is in `weir-clients`
+//! (`requests`). The socket is `weir-http`'s.
+//!
+//! # Invariants
+//!
+//! - Where nothing is held back, a request passes byte for byte, and so does every answer. A body that is not as its
+//!   format says is passed on as it is.
+//! - What two requests of a client have in common at the beginning, they have in common after the proxy, so the
+//!   provider's cache stays valid. A result that was sent in full is never replaced, and a replacement never changes.
+//! - The full text is stored and the ruling recorded before the request goes out. If either fails, the result passes as
+//!   it is. While requests have a replacement, the stored text does not expire.
+//! - Nothing is held back that the model could not read: the request offers `ctx_get` or a shell.
+//! - No header is stored or logged, and no file that a request names is opened.
+//! - Nothing runs unless the user starts it, and it listens on this machine only.
+//!
+//! # The way of a request
+//!
+//! ```text
+//! weir_http guard  Host and Origin
+//! forward          reads a body if its path has a wire format; anything else streams through
+//! wire             where the results of tools are: parts of the body, nothing is copied
+//! results          a new result is judged once; the others have a ruling, or were sent in full
+//! rulings          what was decided, sealed, one file per result
+//! upstream         the request goes on, and the answer streams back
+//! ```
 
 mod forward;
 mod results;

@@ -2,13 +2,35 @@
 //!
 //! A [`Record`] says that something was kept, superseded, confirmed or removed. It has an identity and a time that mean
 //! the same on every machine, an author and an [`Audience`]; it never changes. A developer's own store (`weir-store`)
-//! has much more: what hooks saw, what a session was shown, which files were read. That is the state of one machine and
-//! stays there. An entry becomes a record when its author shares it.
+//! has much more: what hooks saw, what a session was shown, which files were read. That is the state of one machine,
+//! most of it private, and stays there. An entry becomes a record when its author shares it.
 //!
-//! The ports are [`Log`], [`Index`] and [`Blobs`]. [`memory`] and [`sqlite`] implement them; every pairing of the two
-//! passes the same suite, `contract` (a feature of this crate), and so must every other backend. [`Shelf`] is the
-//! service on top of any three. [`Accounts`] is a fourth port, for tenants and tokens; a shelf does not know it.
-//! [`moving`] takes a team from SQLite to another database. [`sealed`] is for projects that their server cannot read.
+//! The ports are [`Log`], [`Index`] and [`Blobs`], each as large as two real backends need it. [`memory`] and
+//! [`sqlite`] implement them; every pairing of the two passes the same suite, `contract` (a feature of this crate), and
+//! so must every other backend. [`Shelf`] is the service on top of any three. [`Accounts`] is a fourth port, for
+//! tenants and tokens; a shelf does not know it. [`moving`] takes a team from SQLite to another database. [`sealed`] is
+//! for projects that their server cannot read. HTTP and the backends for several machines are `weir-server`'s.
+//!
+//! # Invariants
+//!
+//! - Every call takes a `Scope`, and nothing crosses tenants, users or projects, by any operation.
+//!   [`Record::is_visible`] is the rule; the contract compares every backend with one written apart from it.
+//! - The log decides. A hit of the index is shown only if the log shows its record to the scope; a text is read only
+//!   through a record; and a record is accepted only with its text, because the hash alone would open any text of the
+//!   tenant.
+//! - Appending a record twice is the same as once. A different record with the same host and index is a conflict, never
+//!   ignored.
+//! - A host belongs to the user who first sent records for it, and a server's host to nobody, so no user can take the
+//!   ids that another one would use next.
+//! - Positions come from the head of the project, in the transaction that appends, so a cursor never skips a record.
+//! - The index follows the log by its position and is derived from nothing else. Changes apply only at the position
+//!   they were made for: a slow follower must not bring back what a faster one has removed.
+//! - After `forget`, no port has anything of the record but its id, its position and an imprint that tells it from
+//!   others, and the answer has the counts that prove it. Only its author removes a record.
+//! - Equal records have equal JSON. A record of a newer format, or with an unknown field, is refused as a whole, with
+//!   the reason: the sender still has it, and a dropped field would be lost silently.
+//!
+//! # Example
 //!
 //! ```
 //! use weir_core::{EntryKind, ProjectKey, Scope, TenantId, Timestamp, UserId};

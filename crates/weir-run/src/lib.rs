@@ -1,8 +1,40 @@
-//! Runs code: checks the user's rules, runs the code in the sandbox, and stores its output. The output is stored in
-//! full; the answer shows what fits.
+//! Runs code: checks the user's rules, runs the code in the sandbox, stores its output, and renders the answer.
 //!
-//! Invariants: nothing runs that the rules deny; the output of a run is stored even if the run was ended early; a run
-//! works on its own thread, so a long run blocks no other call.
+//! The crate decides what a run may see and change (`environment`, `homes`, [`masks`]), which hosts and programs it may
+//! reach outside (`outside`), and what becomes of what it wrote (`planted`, [`layered`]). It also runs Weir's own
+//! queries, such as those to git, with the same masks ([`masked`], [`output_of`]).
+//!
+//! The sandbox itself is `weir-runner`, verdicts on scripts and paths are `weir-policy`, and carrying over the changes
+//! of a layer is `weir-layer`. The operations that start runs are in `weir-operations`.
+//!
+//! # Invariants
+//!
+//! - Nothing runs that the rules deny, and a run that must have a layer never runs without one.
+//! - The output of a run is stored in full, redacted as it arrives, however the run ended; the answer shows what fits.
+//!   The one exception is a run that lost a mask: its output is dropped.
+//! - A run works on its own thread, so a long run blocks no other call. Cancelling the call ends the run.
+//! - Credentials never enter the sandbox. Weir never runs or loads anything outside that a run can write.
+//! - Failing to understand something is never a reason to be more lenient: a script, a rule, a folder that cannot be
+//!   listed.
+//! - The state before a run is recorded before the run begins. If its process is killed, the next call of any kind, a
+//!   hook included, finishes the audit ([`unfinished`]).
+//! - What a run on a layer wrote is in the project only after it was judged. The next command finishes or takes back an
+//!   apply that was interrupted.
+//!
+//! # The way of a run
+//!
+//! ```text
+//! permit           may it? `weir_context::permission`, and the user's consent
+//! perform          opens a writer of the store first: its folder must exist in order to be hidden
+//!   runtime        the program for the language
+//!   environment    Spec: what the run sees, what it may change, its variables; masks and homes say what is hidden
+//!   execution      weir_runner::run, in the best sandbox there is; planted watches, layered judges
+//!   keep           the output as an entry
+//!   blame          whether a failure looks like the sandbox's doing
+//! render           how it ended; the output in full if it is short, else its digest and its reference
+//! ```
+//!
+//! A background run has a process of its own ([`background`]), with a lifeline to its session.
 
 pub mod background;
 mod blame;

@@ -1,19 +1,39 @@
 //! Runs programs in a sandbox and forwards their output.
 //!
-//! A [`Spec`] describes a run: what to start, what it may see and what it may change. The program re-executes itself as
-//! a helper ([`helper_main`]), which builds the sandbox from the inside and starts the run. [`run()`] starts the
-//! helper, reads the output as it arrives, and ends the run when it times out, is cancelled or prints too much.
+//! A [`Spec`] describes a run: what to start, what it may see and what it may change. [`run()`] starts a helper, reads
+//! the output as it arrives, and ends the run when it times out, is cancelled or prints too much. The helper is this
+//! program again ([`helper_main`]), so that it has one thread and may fork; it builds the sandbox from the inside. It
+//! gets the spec over a socket, and the run ends when that socket closes, which the kernel does however its owner dies.
+//! A server keeps one helper ready, with its namespaces made, for the next run.
 //!
-//! Invariants:
-//! - When [`run()`] returns, no process that the run started is alive.
-//! - The same holds when the calling process dies, however it dies.
+//! The crate also has the languages ([`runtimes`]), the proxy to allowed hosts ([`egress`]), the broker of programs
+//! with credentials ([`broker`]), and confined processes for parsers of hostile bytes. What a run may see and do is
+//! decided elsewhere (`weir-policy`, `weir-run`).
+//!
+//! This is the only crate with `unsafe` code, for system calls that no library wraps. The deadline of a hook lives here
+//! for the same reason.
+//!
+//! # Invariants
+//!
+//! - When [`run()`] returns, no process that the run started is alive. When its caller is killed, the same is true a
+//!   moment later.
 //! - Memory does not grow with the output.
+//! - Everything that must stay reachable is opened before anything is hidden, and never through a symbolic link.
+//! - A sandbox that is weaker than asked for is never used silently: the outcome names its level, and a mask that is
+//!   lost ends the run.
+//! - Only the words that the policy granted are brokered, and a connection is made only to an address that was checked.
 //!
 //! That holds on Linux. On macOS a run needs the user's choice of a weaker sandbox ([`seatbelt`]), whose processes can
 //! escape; Windows has no runs. docs/platforms.md says what each system has.
 //!
-//! This is the only crate with `unsafe` code, for system calls that no library wraps. The deadline of a hook lives here
-//! for the same reason.
+//! # The processes of a run
+//!
+//! ```text
+//! run              spec and control socket; reads the pipes (watch)
+//! └ helper         namespaces
+//!   └ init         the view of the files, /proc; reaps orphans; its death ends the rest
+//!     └ child      capabilities, limits, Landlock, the filter, then the program
+//! ```
 
 // Linux has a sandbox with helpers, a proxy and a broker. The other systems have `elsewhere`, under the same names.
 #[cfg(target_os = "linux")]

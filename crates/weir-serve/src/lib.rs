@@ -1,5 +1,34 @@
-//! `weir serve`: the operations over HTTP. Invariant: every route but the health checks and the description of the
-//! routes needs a token, unless another program's plugins may call (`compat.rs`); each answer has a request ID.
+//! `weir serve`: the operations of a machine over HTTP, as routes and as MCP.
+//!
+//! The crate owns access tokens ([`tokens`]), the routes and their OpenAPI document, metrics, and the answers to another
+//! program's plugins (`compat`). Sockets, limits and guards are `weir-http`'s.
+//!
+//! It knows no operation by name: the routes of the tools, the scope that each needs and the document come from
+//! `OPERATIONS`. Pages are `weir-ui`'s, and the service of a team is `weir-team`'s.
+//!
+//! # Invariants
+//!
+//! - Every route but the health checks and the document needs a token, unless another program's plugins may call
+//!   (`compat`). Without a readable token file, nobody is let in.
+//! - What the document says is what the server does: each status of a route is in it. Each answer has a request ID.
+//! - Each call in progress has stores of its own, so no call waits for another's lock. Notes wait for their turn, and
+//!   those that wait are written together. A search uses what is indexed, indexes little itself, and says if there is
+//!   more (`Freshness::Prompt`).
+//! - A client that disconnects cancels its call, and cannot tear it apart.
+//! - The server keeps nothing between two requests. There are no sessions of MCP.
+//! - No counter has a text that a client chose, except the path, escaped and cut.
+//!
+//! # The way of a request
+//!
+//! ```text
+//! weir_http        listen: connections, TLS, slow clients, the end after a signal
+//! observe          request ID, log line, counters (metrics)
+//! weir_http        request_limits: the body and the time; guard: Host and Origin
+//! caller           token and scope (tokens), session, work
+//! tools, mcp       calls: a context from a pool; weir_operations::tool_call: the same call as over MCP
+//!   metering       tokens of the answer, counted by a thread
+//!   weir_mcp       embedder: index, vectors and housekeeping, by another thread
+//! ```
 
 mod caller;
 pub mod calls;

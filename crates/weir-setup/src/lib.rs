@@ -1,5 +1,19 @@
-//! `weir setup` and `weir teardown`: register Weir with clients, and undo that. Invariants: nothing is written that was
-//! not shown and agreed to; teardown restores what was there before.
+//! `weir setup` and `weir teardown`: connect clients to Weir, and take that back.
+//!
+//! A plan says which files change and how, before anything is written (`plan`); the ledger remembers what was there
+//! before (`ledger`). [`health`] checks the result for `weir doctor`, [`removal`] takes Weir out of every client, and
+//! [`servers`] lists the MCP servers in the user's own settings.
+//!
+//! Which entries in which files make a client call Weir is data in `weir-clients` (`setup`); writing a file of a client
+//! without breaking it is `weir-host`'s (`user_files`). The program asks the questions.
+//!
+//! # Invariants
+//!
+//! - Nothing is written that was not shown and agreed to. Nothing sets itself up.
+//! - `weir teardown` restores what was there before, byte for byte, and leaves alone what others wrote.
+//! - The ledger keeps only the parts of a file that setup replaced, since settings may contain secrets.
+//! - For a project, nothing outside its folder is read or written, whatever links the repository has.
+//! - A setting that would leave sessions no room to continue is refused, with the number of sessions that say so.
 
 mod explain;
 pub mod health;

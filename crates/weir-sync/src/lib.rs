@@ -1,10 +1,47 @@
 //! The client of a team server: sends the project's notes as records, and keeps those of teammates in the project's
 //! store, where every search finds them, offline too.
 //!
-//! Invariants: only what the user connected is sent, and nothing that a repository says changes that; a record is
-//! stored before it is sent, and sent again byte for byte; one process at a time exchanges records of a store; whatever
-//! is interrupted, the next exchange completes it, and nothing is there twice; a teammate's text is data, and is never
-//! taken for words of the user; in a sealed project, nothing leaves in clear.
+//! The state of an exchange is in `team.db`, next to the log; hooks do not open it. A received note is an entry with
+//! the origin `teammate` and the source `team/NAME`, so searches, guides and reviews need no second path. Its topic
+//! alone does not make it supersede another note; only a record can. A note written here supersedes all current
+//! revisions of its topic.
+//!
+//! What a record is, and what a set of keys means, is `weir-records`; the tables are in `weir-store`. The command `weir
+//! sync`, which connects a project, is in the program.
+//!
+//! # Invariants
+//!
+//! - Only the options of `weir sync` connect a project. Nothing in a repository and no server can.
+//! - A record has its id and its JSON, byte for byte, in `team.db` before it is sent. Sending it again sends the same.
+//! - The reference of a received entry is stored before the entry, and the position moves after it. A crash in between
+//!   is repaired by reading the page again.
+//! - A teammate's text is data: fenced, with its author, and never with the origin `user`.
+//! - `team.db` has no text, except as ciphertext in a sealed record. `weir forget` erases the JSON of what it forgets,
+//!   and an exchange in progress does not write it back.
+//! - One process at a time exchanges records of a store, holding `team.lock`. Two that numbered records at once would
+//!   look like a clone.
+//! - An exchange reads before it sends, so that what was sent or taken before is recognised. If the user's records name
+//!   an id of this machine's host that it does not know, the machine was copied or put back, and takes a new host: no
+//!   id is used twice.
+//! - Each exchange reads the last known record again. If another record is in its place, the server's log was restored
+//!   to an older state.
+//! - In a sealed project no entry leaves the machine in clear: `may_leave` checks every record. Keys and members come
+//!   from the log alone, and only from changes that a member has signed. What a machine knows of them only grows. Once
+//!   it knows that a project is sealed, it takes no entry in clear that it does not have.
+//!
+//! # The way of an exchange
+//!
+//! ```text
+//! outbox           notes, confirmations and what was forgotten → records in team.db
+//! exchange         downloads page by page, uploads in batches, downloads what came meanwhile
+//!   apply          a page: rows and references first, then the log, then the position
+//!   recount        whose word counts, when that changes or an entry comes back
+//!   uploads        what is sent at once, and what the server refuses
+//!   sealing        follows the keys, opens and seals entries; vault has the keys of this machine
+//!   host           a new identity, if another machine has this one's or this one was put back
+//! words            whose notes, who confirmed them, forks
+//! session_end      after the answer of a hook: `weir sync --quiet` in a process of its own
+//! ```
 
 mod apply;
 mod exchange;

@@ -1,11 +1,42 @@
 //! A team's server: its service over HTTP, and backends of the ports in `weir-records` for more than one machine.
 //!
-//! [`Service`] answers requests on any three ports and accounts; the program listens and hands them over. The rest is
-//! storage:
+//! [`Service`] answers requests on any three ports and accounts, and knows no backend; the program opens the storage,
+//! listens and hands requests over. [`PostgresLog`] is the log, the record of truth; [`TantivyIndex`] finds what is in
+//! it, and [`ObjectBlobs`] has the texts, in a folder or in a bucket. The ports block, and a server calls them from
+//! `spawn_blocking`. What is async behind one has a runtime of its own: a [`Bridge`] drives the connections of the log.
 //!
-//! [`PostgresLog`] is the log, the record of truth; [`TantivyIndex`] finds what is in it, and [`ObjectBlobs`] has the
-//! texts. The ports block, and a server calls them from `spawn_blocking`. What is async behind one has a runtime of its
-//! own: a [`Bridge`] drives the connections of the log.
+//! What a record is, who sees it and what a sealed project is, `weir-records` says. Nothing here acts on a developer's
+//! machine.
+//!
+//! # Invariants
+//!
+//! - Tenant and user come from the token. No body, query or header can name them, and an unknown field is refused.
+//! - The token is checked at every request, before the body is read. Nothing is cached, no secret is stored, and a
+//!   revoked token stays revoked.
+//! - What a backend says about itself goes to the operator, not into an answer.
+//! - A server keeps nothing that another one on the same database would need. Its index follows the log by itself.
+//! - Tenants are separated twice: every statement names the tenant, and row-level security shows a transaction only the
+//!   rows of the tenant that it has entered. The program's role owns nothing and bypasses nothing; if it could do more
+//!   than it needs, the log refuses to open. The tests try each of the two without the other.
+//! - An append holds the lock on the project's head until it commits, so records become visible in the order of their
+//!   positions. With a sequence instead, a reader could skip one that appears later.
+//! - A search reads the words of one project, and not even a score depends on another one. The same records give the
+//!   same answer, to the last bit of the score.
+//! - An index or a copy that cannot be read, does not match its hashes, or was written by another version is not used:
+//!   the index is rebuilt from the log, and says so (`Started`).
+//!
+//! # The way of a request
+//!
+//! ```text
+//! service/callers  token → tenant, user, scope, projects (Accounts); rates, strangers
+//! service/answers  body and query as types
+//! service/sync     uploads and downloads, quota ┐
+//! service/entries  search, get                  ├ Shelf: Log, Index, Blobs
+//! service/notes    keep, confirm, forget        ┘
+//! service/indexer  follows the log after a write; copying copies the index from time to time
+//! ```
+//!
+//! # Example
 //!
 //! ```no_run
 //! use weir_records::{Ports, Shelf, Writer, memory};

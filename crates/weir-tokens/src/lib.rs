@@ -1,10 +1,14 @@
 //! Counts o200k tokens, and cuts text to a number of them.
 //!
 //! The count is exactly that of OpenAI's `tiktoken` with `encode_ordinary`: special tokens such as `<|endoftext|>` are
-//! ordinary text.
+//! ordinary text. What a budget is, and what becomes of the rest of a text, others decide.
 //!
-//! Invariants: there is nothing to load, since the table of tokens is in the read-only data of the program; nothing is
-//! cached, and a call frees the little memory it takes. The first count in a process costs only the pages it touches.
+//! # Invariants
+//!
+//! - There is nothing to load, since the table of tokens is in the read-only data of the program. The first count in a
+//!   process costs only the pages it touches.
+//! - Nothing is cached, and a call frees the little memory it takes.
+//! - A text that was cut never has more tokens than its budget.
 
 mod class;
 mod fit;

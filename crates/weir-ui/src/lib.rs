@@ -1,7 +1,26 @@
 //! `weir ui`: pages to look at, in a browser on this machine.
 //!
-//! Invariants: nobody gets in without the link, which works once; a page only reads, and a form changes something only
-//! if one of the pages made it; what a page costs depends on what it shows, not on the size of the store.
+//! The crate lets one browser in (`entrance`), turns addresses into pages and forms (`route`), and fills the view
+//! models of `weir-pages` from stores and from the clients' transcripts, one file per page. A form becomes an operation
+//! and ends with a redirect (`forms`).
+//!
+//! It writes no HTML (`weir-pages`) and opens no socket (`weir-http`). Each project has contexts of its own (`known`).
+//! What hooks do not see, such as requests, prices and the length of the window, comes from transcripts: a thread reads
+//! the newest of them, and reads each one again that changes (`transcripts`). The checks of `weir doctor` read a whole
+//! store, so they run in the background too (`checks`); until they finish, a page says so and checks again.
+//!
+//! # Invariants
+//!
+//! - Nobody gets in without the link, which works once. The pages are served on a loopback address only.
+//! - A page only reads. Looking through a project makes no store, and does not count as a use of the project or of a
+//!   note.
+//! - A form counts only with the cookie, with the token that is made from it, and from the pages' own origin. It
+//!   changes something through an operation. Sent twice, it does its work once.
+//! - A figure is right or absent: what was not measured has no value.
+//! - What a page costs depends on what it shows, not on the size of the store. Lists have limits and continue after a
+//!   place (`Store::sessions_page`), and nothing is counted that has no limit. The checks and the texts kept by day are
+//!   the exceptions, and run in the background.
+//! - A store that cannot be read closes only the pages of its project. Those over all projects leave it out and say so.
 
 mod account;
 mod answer;

@@ -1,4 +1,18 @@
-//! The program's entry point. Invariant: latency-critical modes branch off here, before any setup they do not need.
+//! The program: `main`, the command line, and the commands that only a person uses.
+//!
+//! `main` branches off to hooks, their relay, the status line, and the helpers of runs and parsers. Everything else is
+//! the command line (`faces/cli.rs`), which walks `weir_operations::OPERATIONS` and adds commands about whole stores,
+//! settings, switches, teams and the installation, each in a file of `faces`.
+//!
+//! The program owns no subject: each is a crate, and what two commands share belongs there.
+//!
+//! # Invariants
+//!
+//! - Latency-critical modes branch off before arguments, runtime, logging and configuration are set up.
+//! - Commands have a runtime with one thread; `weir serve` has several.
+//! - Standard output is the data or the protocol, and standard error is for people.
+//! - A failed system call never becomes a removal or another store: `tests/it/injected.rs` fails every single one of
+//!   every command and hook, and compares the store with one that never failed.
 
 mod faces;
 mod statusline;

@@ -1,5 +1,8 @@
 //! The map of folders. Invariant: each file of a folder has one row; the map is not derived from the log, so following
 //! the log does not change it.
+//!
+//! Its tables are in the file of the index, since both can be rebuilt at any time: they count towards the quota, make
+//! room on a full disk and are forgotten together, and a search that reads both opens one file.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 

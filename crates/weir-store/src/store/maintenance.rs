@@ -1,4 +1,8 @@
 //! Maintains a store: retention, quota, forgetting, checks and rebuilding.
+//!
+//! The quota counts texts, log and index, without the first MiB that every store needs. Above it, runs are evicted, a
+//! batch per call, down to a quarter of the quota, which documents cannot take from them. On a full disk, forgetting and
+//! sweeping drop the index, which can be rebuilt, and go on. If nothing can be written, the store opens for reading.
 
 use std::collections::HashSet;
 
