@@ -6,8 +6,8 @@
 //! client call Weir. [`transcript`] reads a client's own log of a session.
 //!
 //! What a client accepts as an answer, how it cuts long outputs and how long it certainly keeps what it has shown are
-//! data in its file, and hooks, meter and replay all use them. So no other crate checks for a client by name. Answering
-//! a hook is `weir-hook`'s, and writing settings is `weir-setup`'s.
+//! data in its file, and hooks, meter and replay all use them. So no other crate checks for a client by name.
+//! `weir-hook` answers hooks, and `weir-setup` writes settings.
 //!
 //! # Invariants
 //!

@@ -7,8 +7,7 @@
 //! [`Context`], or only a part of it.
 //!
 //! The crate also asks for permission ([`permission`]): it reads the user's rules, has `weir_policy::gate` decide, asks
-//! the user where the verdict is *ask*, and words every refusal. It does not decide itself, and it knows no operation,
-//! no run and no file.
+//! the user where the verdict is *ask*, and words every refusal. It does not decide itself, and it knows no operation.
 //!
 //! # Invariants
 //!
@@ -16,7 +15,7 @@
 //!   cancelled call interrupts the statement that is running.
 //! - Nothing acts on a project before [`permission`] has let it pass. Rules are read again for every call, so a change
 //!   counts at once.
-//! - Consent comes from a person: a caller that cannot ask one is refused.
+//! - Where a rule asks and nobody can be asked, the call is refused.
 //! - No lock is held while a model works, and no call fails or waits because of it ([`embedding`]).
 //! - An error of a store names the path of the file and what to do. [`LockedStores`] adds both, since the store itself
 //!   knows no path.

@@ -22,7 +22,7 @@
 //! - The code uses no clock, no file and no random number: the same output gives the same digest.
 //! - It runs in hooks: no regular expressions to compile, nothing to load (`.ci/run instructions` counts).
 //!
-//! # The way of an output
+//! # An output, step by step
 //!
 //! ```text
 //! sample           the first 32 KB: is it of one kind throughout? (Detector::Whole)

@@ -5,8 +5,8 @@
 //! [`Text`] reads it, and [`edit`] and [`replace()`] change it. [`FileUse`] records what the session has done with it,
 //! and [`Delivery`] what the session was given.
 //!
-//! Parsing is `weir-outline`'s, and this crate starts it: [`outlining`] runs the parser in a confined process, this
-//! program again. The operations on files are in `weir-operations`; indexing is in `weir-knowledge`.
+//! `weir-outline` parses; [`outlining`] here starts it in a confined process, this program again. The operations on
+//! files are in `weir-operations`; indexing is in `weir-knowledge`.
 //!
 //! # Invariants
 //!

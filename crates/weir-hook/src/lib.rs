@@ -1,11 +1,11 @@
 //! Hooks: a client calls at a point in its own work, and waits for the answer. Weir captures what happened, holds back
 //! big outputs, and shows guides.
 //!
-//! `main` reads the payload, `weir-clients` decodes it into a `Hook`, and from there on nothing knows the client's wire
-//! format or checks for a client by name. What a client accepts (`AcceptedReplies`), how it cuts outputs (`OwnCut`) and
-//! how long it keeps what it has shown (`Retention`) are data in its file there. The same rules, applied to past
-//! sessions and to requests of the proxy, are [`HookContext::answer`] and [`RequestedResult`]. The text of a guide is
-//! `weir-core`'s, and a digest is `weir-digest`'s.
+//! `payload` reads what the client sends, `weir-clients` decodes it into a `Hook`, and from there on nothing knows the
+//! client's wire format or checks for a client by name. What a client accepts (`AcceptedReplies`), how it cuts outputs
+//! (`OwnCut`) and how long it keeps what it has shown (`Retention`) are data in its file there. [`HookContext::answer`]
+//! applies the same rules to past sessions, and [`RequestedResult`] to the requests of the proxy. The text of a guide
+//! comes from `weir-core`, and digests from `weir-digest`.
 //!
 //! # Invariants
 //!
@@ -17,8 +17,8 @@
 //!   cannot write by then goes to the spool. At its deadline a signal ends it without an answer.
 //! - Events are in the log or in the spool before the answer. If holding an output back may miss the deadline, they are
 //!   recorded first.
-//! - A replacement is no longer than what the client itself would show, and the full output is stored before the answer
-//!   goes out.
+//! - The replacement of a command's output, a search or a file is no longer than what the client itself would show. The
+//!   full output is stored before the answer goes out.
 //! - A path that a tool could have printed is never read; only files that the client itself writes, where it writes
 //!   them.
 //! - A line is left out as shown before only if it is certainly still in the conversation.

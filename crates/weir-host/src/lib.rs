@@ -21,7 +21,7 @@
 //!   decided in [`trust`].
 //! - What cannot be read *now* is an error, and never taken for what is *absent*: another key would mean another store.
 //!   `foreign::settled` draws that line. As long as the [`switch`] cannot be read, Weir is off.
-//! - A project has no configuration file. One that could loosen its own sandbox would have none.
+//! - A project has no configuration file. If it could loosen its own sandbox, it would have no sandbox.
 //! - Every failure that a person reads is an [`error::CommandError`]: one plain line, and what to do.
 //! - A text that a person must agree to is shown in full, with nothing hidden, or the question is not asked
 //!   ([`consent`]).

@@ -2,9 +2,9 @@
 //! of its code ([`mapping`]), and which notes its files and commits contradict by now ([`staleness`]). Also which
 //! repository a folder is ([`identity`]), and whether its knowledge may be in another store ([`moved`], [`projects`]).
 //!
-//! The crate reads files and pages, and hands texts to the store. It does not search: the index is `weir-store`'s, and
-//! the operation that asks it is in `weir-operations`. It opens no connection itself (`weir-fetch`) and parses no
-//! source (`weir-files` has that done in a confined process).
+//! The crate reads files and pages, and hands texts to the store. It does not search: `weir-store` has the index, and
+//! `weir-operations` the operation that asks it. It opens no connection itself (`weir-fetch`) and parses no source
+//! (`weir-files` has that done in a confined process).
 //!
 //! # Invariants
 //!

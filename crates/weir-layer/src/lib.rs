@@ -5,7 +5,7 @@
 //! ended, [`Layer::changes`] says what the run changed, and [`Layer::apply`] carries over what the caller accepts;
 //! [`undo`] takes that back.
 //!
-//! Mounting the overlay, with `userxattr` and `volatile`, is the runner's work, and judging a change is the caller's
+//! Mounting the overlay, with `userxattr` and `volatile`, is the work of `weir-runner`; the caller judges each change
 //! (`weir-run`).
 //!
 //! # Invariants

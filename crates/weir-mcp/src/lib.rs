@@ -2,14 +2,14 @@
 //!
 //! The crate reads and writes messages (`transport`, [`message`]), lists the tools, finds the session of a call, and
 //! asks the user through the client. Its [`embedder`] makes vectors, and indexes if calls leave that to it, on a thread
-//! of its own; `weir-http` uses it too, as it does the descriptions of tools and results.
+//! of its own; `weir-http` uses it too.
 //!
 //! What a tool does, and how its arguments are understood, is in `weir-operations`. Over HTTP, `weir-http` answers MCP.
 //!
 //! # Invariants
 //!
-//! - Every message is answered. What cannot be served gets a JSON-RPC error, and a tool that failed a text that the
-//!   model can act on.
+//! - Every message is answered. What cannot be served gets a JSON-RPC error; a tool that fails answers with a text that
+//!   the model can act on.
 //! - Memory is bounded for any input, however slowly the client reads: beyond a number of unanswered requests, nothing
 //!   more is read.
 //! - Standard output is the protocol, and nothing else is written to it.

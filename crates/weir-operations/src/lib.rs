@@ -5,7 +5,7 @@
 //! the function schemas are projections of it. [`tool_call`] makes a call for every face with tools, and [`functions`]
 //! prints the tools for the APIs of providers.
 //!
-//! The crate parses arguments, asks the subjects below, and renders answers. It does no work of its own: runs are in
+//! The crate parses arguments, asks the subjects below, and renders answers. The work itself is theirs: runs are in
 //! `weir-run`, files in `weir-files`, indexing in `weir-knowledge`, sessions in `weir-session`. A face does not know
 //! operations by name.
 //!
@@ -23,11 +23,12 @@
 //!   the methods in [`needs`]. Each has an answer for where there is no machine, so a server could run these
 //!   operations, and no others.
 //! - A search works without a model and without vectors, and says so when it did. No lock is held while a model works.
-//! - Nothing that matches is hidden: `limit` means limit. Outputs that share a passage are one hit that names the
-//!   others; other repeated texts and superseded notes rank lower, and are marked.
+//!   The user's store does not keep a project's from being searched.
+//! - Nothing that matches is hidden, up to `limit`. Outputs that share a passage are one hit that names the others;
+//!   other repeated texts and superseded notes rank lower, and are marked.
 //! - Nothing is forgotten that a dry run has not shown. A check of `doctor` changes nothing.
 //!
-//! # The way of a search
+//! # A search, step by step
 //!
 //! ```text
 //! search           arguments → Query; topics of notes, which the index does not have

@@ -18,7 +18,7 @@
 //!   steps than a grammar's scanner can keep is refused before it is parsed.
 //! - No grammar runs until a file is outlined, and no tables are built at start-up.
 //!
-//! # The way of a file
+//! # A file, step by step
 //!
 //! ```text
 //! outlined         conflict marks blanked, unsupported syntax rewritten, byte positions kept

@@ -6,7 +6,7 @@
 //! finds what a run planted; [`pages`] turns rules about pages into hosts that a fetch must not reach.
 //!
 //! The crate does not read the rules from disk, ask the user or word a refusal (`weir-context`), and it enforces
-//! nothing: the sandbox is `weir-runner`'s.
+//! nothing: `weir-runner` has the sandbox.
 //!
 //! # Invariants
 //!

@@ -7,7 +7,7 @@
 //! every later request uses it, even after a restart. The replacement is spliced into the body as a JSON string.
 //!
 //! The rules are those of hooks (`weir_hook::RequestedResult`), and which tools clients have is in `weir-clients`
-//! (`requests`). The socket is `weir-http`'s.
+//! (`requests`). `weir-http` listens.
 //!
 //! # Invariants
 //!
@@ -21,7 +21,7 @@
 //! - No header is stored or logged, and no file that a request names is opened.
 //! - Nothing runs unless the user starts it, and it listens on this machine only.
 //!
-//! # The way of a request
+//! # A request, step by step
 //!
 //! ```text
 //! weir_http guard  Host and Origin

@@ -9,7 +9,7 @@
 //! [`sqlite`] implement them; every pairing of the two passes the same suite, `contract` (a feature of this crate), and
 //! so must every other backend. [`Shelf`] is the service on top of any three. [`Accounts`] is a fourth port, for
 //! tenants and tokens; a shelf does not know it. [`moving`] takes a team from SQLite to another database. [`sealed`] is
-//! for projects that their server cannot read. HTTP and the backends for several machines are `weir-server`'s.
+//! for projects that their server cannot read. HTTP and the backends for several machines are in `weir-server`.
 //!
 //! # Invariants
 //!

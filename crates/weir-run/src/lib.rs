@@ -13,18 +13,19 @@
 //! - The output of a run is stored in full, redacted as it arrives, however the run ended; the answer shows what fits.
 //!   The one exception is a run that lost a mask: its output is dropped.
 //! - A run works on its own thread, so a long run blocks no other call. Cancelling the call ends the run.
-//! - Credentials never enter the sandbox. Weir never runs or loads anything outside that a run can write.
+//! - Credentials never enter the sandbox. Outside it, Weir neither runs nor loads anything that a run can write.
 //! - Failing to understand something is never a reason to be more lenient: a script, a rule, a folder that cannot be
 //!   listed.
-//! - The state before a run is recorded before the run begins. If its process is killed, the next call of any kind, a
-//!   hook included, finishes the audit ([`unfinished`]).
+//! - The state before a run is recorded before the run begins. If its process is killed, the next call of any kind
+//!   finishes the audit ([`unfinished`]); a hook does the most important part, and leaves the rest to the next call
+//!   that has time.
 //! - What a run on a layer wrote is in the project only after it was judged. The next command finishes or takes back an
 //!   apply that was interrupted.
 //!
-//! # The way of a run
+//! # A run, step by step
 //!
 //! ```text
-//! permit           may it? `weir_context::permission`, and the user's consent
+//! permit           may it? weir_context::permission, and the user's consent
 //! perform          opens a writer of the store first: its folder must exist in order to be hidden
 //!   runtime        the program for the language
 //!   environment    Spec: what the run sees, what it may change, its variables; masks and homes say what is hidden

@@ -19,8 +19,7 @@
 //!   moment later.
 //! - Memory does not grow with the output.
 //! - Everything that must stay reachable is opened before anything is hidden, and never through a symbolic link.
-//! - A sandbox that is weaker than asked for is never used silently: the outcome names its level, and a mask that is
-//!   lost ends the run.
+//! - The outcome names the sandbox that the run had, and a mask that is lost ends the run.
 //! - Only the words that the policy granted are brokered, and a connection is made only to an address that was checked.
 //!
 //! That holds on Linux. On macOS a run needs the user's choice of a weaker sandbox ([`seatbelt`]), whose processes can

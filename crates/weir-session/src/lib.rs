@@ -18,7 +18,7 @@
 //! - The outputs of all outcomes add up to the total ([`outputs`]). Figures that are assumed are marked as such, and
 //!   prices have a date.
 //!
-//! # The way of a replay
+//! # A replay, step by step
 //!
 //! ```text
 //! replay/places    transcripts: named, or where clients write them

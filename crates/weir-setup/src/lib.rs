@@ -4,16 +4,18 @@
 //! before (`ledger`). [`health`] checks the result for `weir doctor`, [`removal`] takes Weir out of every client, and
 //! [`servers`] lists the MCP servers in the user's own settings.
 //!
-//! Which entries in which files make a client call Weir is data in `weir-clients` (`setup`); writing a file of a client
-//! without breaking it is `weir-host`'s (`user_files`). The program asks the questions.
+//! Which entries in which files make a client call Weir is data in `weir-clients` (`setup`); `weir-host` writes a
+//! client's file without breaking it (`user_files`). The program asks the questions.
 //!
 //! # Invariants
 //!
 //! - Nothing is written that was not shown and agreed to. Nothing sets itself up.
-//! - `weir teardown` restores what was there before, byte for byte, and leaves alone what others wrote.
+//! - `weir teardown` gives a file its old text back, byte for byte. From a file that has changed since, it removes only
+//!   Weir's entries.
 //! - The ledger keeps only the parts of a file that setup replaced, since settings may contain secrets.
 //! - For a project, nothing outside its folder is read or written, whatever links the repository has.
-//! - A setting that would leave sessions no room to continue is refused, with the number of sessions that say so.
+//! - A setting that would leave sessions no room to continue is refused, and the refusal says how many sessions that
+//!   concerns.
 
 mod explain;
 pub mod health;

@@ -12,7 +12,7 @@
 //! one for the user; which folder that is, `weir-host` says.
 //!
 //! The store has no model: the caller makes vectors, and the store keeps them with the model's name and drops those
-//! with another name. It knows no path in its errors, no client and no server.
+//! with another name. Its errors name no path; the caller adds it.
 //!
 //! # Invariants
 //!
@@ -37,7 +37,7 @@
 //! - A released migration never changes; a newer database is refused and left untouched.
 //! - Only `db` opens a connection (`clippy.toml`).
 //!
-//! # The way of a search
+//! # A search, step by step
 //!
 //! ```text
 //! index/apply             follows the log: text → chunks (weir-core) → words and vocabulary

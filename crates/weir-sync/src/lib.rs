@@ -29,7 +29,7 @@
 //!   from the log alone, and only from changes that a member has signed. What a machine knows of them only grows. Once
 //!   it knows that a project is sealed, it takes no entry in clear that it does not have.
 //!
-//! # The way of an exchange
+//! # An exchange, step by step
 //!
 //! ```text
 //! outbox           notes, confirmations and what was forgotten → records in team.db

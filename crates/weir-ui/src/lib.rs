@@ -6,8 +6,8 @@
 //!
 //! It writes no HTML (`weir-pages`) and opens no socket (`weir-http`). Each project has contexts of its own (`known`).
 //! What hooks do not see, such as requests, prices and the length of the window, comes from transcripts: a thread reads
-//! the newest of them, and reads each one again that changes (`transcripts`). The checks of `weir doctor` read a whole
-//! store, so they run in the background too (`checks`); until they finish, a page says so and checks again.
+//! the newest of them, and again each one that changes (`transcripts`). The checks of `weir doctor` read a whole store,
+//! so they run in the background too (`checks`); until they finish, a page says so and checks again.
 //!
 //! # Invariants
 //!
