@@ -4,8 +4,8 @@ use std::path::Path;
 
 use tempfile::TempDir;
 use weir_core::{
-    Ended, Entry, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, ProjectKey,
-    Query, Reference, RunFacts, Scope, SessionKey, Timestamp,
+    Entry, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, ProjectKey, Query,
+    Reference, Scope, SessionKey, Timestamp,
 };
 use weir_store::{Forgotten, Found, Hit, Kept, Owner, Selection, Store, Swept};
 
@@ -75,11 +75,6 @@ pub(crate) fn entry(kind: EntryKind, text: impl AsRef<[u8]>) -> NewEntry {
         run: None,
         reference: None,
     }
-}
-
-/// Returns the result of an ordinary run.
-pub(crate) fn facts() -> RunFacts {
-    RunFacts { exit_code: Some(0), signal: None, millis: 1_500, sandbox: "full".into(), ended: Ended::Exited }
 }
 
 /// Returns the output of a run.
