@@ -535,71 +535,17 @@ mod e2e {
         }
     }
 
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn javascript() {
-        check("javascript");
+    macro_rules! tests_of {
+        ($($language:ident)*) => {$(
+            #[test]
+            #[ignore = "needs all runtimes; .ci/run installs them"]
+            fn $language() {
+                check(stringify!($language));
+            }
+        )*};
     }
 
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn typescript() {
-        check("typescript");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn python() {
-        check("python");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn shell() {
-        check("shell");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn ruby() {
-        check("ruby");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn go() {
-        check("go");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn rust() {
-        check("rust");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn php() {
-        check("php");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn perl() {
-        check("perl");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn r() {
-        check("r");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn elixir() {
-        check("elixir");
-    }
+    tests_of! { javascript typescript python shell ruby go rust php perl r elixir }
 
     #[test]
     #[ignore = "needs all runtimes; .ci/run installs them"]

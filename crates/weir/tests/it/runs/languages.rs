@@ -189,57 +189,15 @@ mod e2e {
         ["bun", "deno", "node"].iter().for_each(|runtime| check_by("typescript", runtime));
     }
 
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn python() {
-        check("python");
+    macro_rules! tests_of {
+        ($($language:ident)*) => {$(
+            #[test]
+            #[ignore = "needs all runtimes; .ci/run installs them"]
+            fn $language() {
+                check(stringify!($language));
+            }
+        )*};
     }
 
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn shell() {
-        check("shell");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn ruby() {
-        check("ruby");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn go() {
-        check("go");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn rust() {
-        check("rust");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn php() {
-        check("php");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn perl() {
-        check("perl");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn r() {
-        check("r");
-    }
-
-    #[test]
-    #[ignore = "needs all runtimes; .ci/run installs them"]
-    fn elixir() {
-        check("elixir");
-    }
+    tests_of! { python shell ruby go rust php perl r elixir }
 }
