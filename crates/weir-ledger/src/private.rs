@@ -52,6 +52,12 @@ pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
     Ok(file)
 }
 
+/// Waits until the names in a folder are on the disk. Only then does a new or removed name survive a power cut.
+pub fn sync(folder: &Path) -> io::Result<()> {
+    // Other systems cannot open a folder like a file.
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
 #[cfg(unix)]
 fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;

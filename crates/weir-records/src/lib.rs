@@ -61,9 +61,11 @@ mod clock;
 pub mod contract;
 mod erased;
 mod error;
+pub mod frames;
 mod id;
 pub mod memory;
 pub mod moving;
+mod names;
 mod ports;
 mod record;
 pub mod sealed;
@@ -79,6 +81,7 @@ pub use clock::{Clock, ClockAhead, LogicalTime};
 pub use erased::{Imprint, KnownContent};
 pub use error::{ErrorKind, PortError, Result};
 pub use id::{HostId, RecordId, TextKey};
+pub use names::{NAME_BYTES, name_of};
 pub use ports::{
     Batch, Blobs, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, MAX_ABOUT, Position, Readers,
     SearchQuery, Step, StoredRecord, refused_hosts,

@@ -61,12 +61,3 @@ pub fn open_for_move(folder: &Path) -> Result<(SqliteLog, SqliteAccounts, FileBl
 pub fn move_state(folder: &Path) -> Result<MoveState> {
     SqliteLog::open(&folder.join(DATABASE))?.move_state()
 }
-
-/// Returns a name for a file or folder that stands for these names, whatever characters they have.
-fn name_of(parts: &[&str]) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
-    }
-    hasher.finalize().to_hex().chars().take(32).collect()
-}

@@ -18,6 +18,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use weir_ledger::private;
 
 use crate::db::Db;
 use crate::error::{Fault, Result, StoreError, from_system};
@@ -191,7 +192,7 @@ impl Blobs {
     /// Waits until the new file names are on the disk. The contents of the files are there already.
     pub(crate) fn sync_names(&self) -> Result<()> {
         if self.has_unsynced_names.replace(false) {
-            sync_folder(&self.folder).map_err(|error| from_system(StorePart::Blobs, &error))?;
+            private::sync(&self.folder).map_err(|error| from_system(StorePart::Blobs, &error))?;
         }
         Ok(())
     }
@@ -319,12 +320,6 @@ fn named(connection: &Connection, hash: &blake3::Hash) -> rusqlite::Result<bool>
     connection
         .prepare_cached("SELECT 1 FROM blobs WHERE hash = ?1 AND data IS NULL")
         .and_then(|mut statement| statement.exists([hash.as_bytes()]))
-}
-
-/// Syncs a folder to the disk. Only then does a new file name in it survive a power cut.
-pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
-    // Other systems cannot open a folder like a file.
-    if cfg!(unix) { std::fs::File::open(folder).and_then(|file| file.sync_all()) } else { Ok(()) }
 }
 
 pub(crate) fn is_old(path: &Path) -> bool {

@@ -120,7 +120,7 @@ impl Store {
             create_private_folder(StorePart::Folder, folder)?;
             // New folders have to be on disk before anything in them can be.
             for folder in folder.ancestors().take(3).filter(|folder| folder.is_dir()) {
-                let _ = crate::blobs::sync_folder(folder);
+                let _ = weir_ledger::private::sync(folder);
             }
         }
         let log = Db::open(&path, log::MIGRATIONS, patience)?;

@@ -3,9 +3,7 @@
 //! Invariants: a text is a zstd file named by its content, below the name of its tenant; nothing is written over. A
 //! folder has the layout of `weir_records::sqlite::FileBlobs`, so a server can go on with the texts of the other.
 
-mod bridge;
 mod error;
-mod frames;
 mod objects;
 mod place;
 mod sweep;
@@ -19,13 +17,12 @@ use object_store::{Error as StoreError, GetOptions, GetRange, ObjectStore, PutMo
 pub use place::S3Place;
 pub use sweep::{Listing, StoredText, Swept};
 use weir_core::Scope;
-use weir_records::{Blobs, Result, TextKey};
+use weir_ledger::private;
+use weir_records::frames::{self, damaged};
+use weir_records::{Blobs, Result, TextKey, name_of};
 
-use self::bridge::Bridge;
 use self::error::{from_store, from_system};
-use self::frames::damaged;
-use crate::folder::sync_folder;
-use crate::names::name_of;
+use crate::bridge::Bridge;
 
 /// How much of the end of a stored text is fetched first, in bytes. Most texts are smaller, and of the others it has
 /// the table of their frames.
@@ -67,8 +64,12 @@ impl ObjectBlobs {
 
     /// Opens the texts in a store.
     pub(crate) fn in_store(store: Arc<dyn ObjectStore>) -> Result<Self> {
-        let bridge = Bridge::new().map_err(|error| from_system(&error, "start the threads of the texts"))?;
-        Ok(Self { store, bridge, folder: None })
+        Ok(Self { store, bridge: Bridge::start()?, folder: None })
+    }
+
+    /// Runs work to its end while this thread waits.
+    fn run<T>(&self, work: impl Future<Output = object_store::Result<T>>) -> object_store::Result<T> {
+        self.bridge.block_on(work)
     }
 
     fn store(&self) -> Arc<dyn ObjectStore> {
@@ -78,7 +79,7 @@ impl ObjectBlobs {
     /// Fetches a text, or a part of it, if it is stored.
     fn fetch(&self, path: &object_store::path::Path, options: GetOptions) -> Result<Option<Fetched>> {
         let (store, path) = (self.store(), path.clone());
-        let fetched = self.bridge.run(async move {
+        let fetched = self.run(async move {
             let is_head = options.head;
             let result = store.get_opts(&path, options).await?;
             let size = result.meta.size;
@@ -97,19 +98,8 @@ impl ObjectBlobs {
     }
 
     /// Runs work, several at once, and returns its results in order.
-    fn at_once<T, W>(&self, work: impl IntoIterator<Item = W>) -> Vec<object_store::Result<T>>
-    where
-        T: Send + 'static,
-        W: Future<Output = object_store::Result<T>> + Send + 'static,
-    {
-        let work: Vec<W> = work.into_iter().collect();
-        let count = work.len();
-        let all =
-            self.bridge.run(async { Ok(stream::iter(work).buffered(MAX_CALLS_AT_ONCE).collect::<Vec<_>>().await) });
-        all.unwrap_or_else(|error| {
-            let why = error.to_string();
-            (0..count).map(|_| Err(broken(why.clone()))).collect()
-        })
+    fn at_once<T>(&self, work: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
+        self.bridge.block_on(stream::iter(work).buffered(MAX_CALLS_AT_ONCE).collect())
     }
 }
 
@@ -117,7 +107,7 @@ impl Blobs for ObjectBlobs {
     fn put(&self, scope: &Scope, text: &[u8]) -> Result<TextKey> {
         let key = TextKey::of(text);
         let put = store_text(self.store(), path_of(scope, &key), text.to_vec());
-        self.bridge.run(put).map(|()| key).map_err(|error| from_store(&error, STORE))
+        self.run(put).map(|()| key).map_err(|error| from_store(&error, STORE))
     }
 
     fn put_all(&self, scope: &Scope, texts: &[&[u8]]) -> Vec<Result<TextKey>> {
@@ -169,7 +159,7 @@ impl Blobs for ObjectBlobs {
         self.remove_objects(vec![path.clone()], DELETE)?;
         if let Some(folder) = &self.folder {
             let (name, _) = path.as_ref().rsplit_once('/').unwrap_or_default();
-            sync_folder(&folder.join(name)).map_err(|error| from_system(&error, DELETE))?;
+            private::sync(&folder.join(name)).map_err(|error| from_system(&error, DELETE))?;
         }
         Ok(true)
     }

@@ -27,6 +27,7 @@ use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 use tantivy::directory::{DirectoryLock, INDEX_WRITER_LOCK, MmapDirectory};
 use tantivy::{Directory as _, IndexReader, IndexSettings, ReloadPolicy};
 use weir_core::{Scope, TenantId};
+use weir_ledger::private;
 use weir_records::{
     ErrorKind, Index, IndexChange, IndexHits, PortError, Position, RecordId, Result, SearchQuery, Step,
 };
@@ -40,7 +41,6 @@ use self::remote_copy::{CopyVersion, META_FILE, RESTORE, clear_staging};
 use self::search::Asked;
 pub use self::vectors::{Meaning, Vectors};
 use self::writer::{Queue, Writing};
-use crate::folder::create_private_folder;
 
 /// The index on tantivy. Only one process can have its folder open.
 pub struct TantivyIndex {
@@ -117,7 +117,7 @@ impl TantivyIndex {
 
     /// Opens the index in a folder, with or without vectors. See [`Self::open`].
     pub fn open_with(folder: &Path, vectors: &Vectors) -> Result<Self> {
-        create_private_folder(folder).map_err(|error| from_system(&error, OPEN))?;
+        private::folder(folder).map_err(|error| from_system(&error, OPEN))?;
         let opened = match Self::open_files(folder, vectors) {
             Err(error) if is_unusable(&error) => wipe(folder).and_then(|lock| {
                 drop(lock);
@@ -132,7 +132,7 @@ impl TantivyIndex {
     /// Opens the index in a folder. If there is none that can be used, it begins with the newest copy that can. Without
     /// such a copy it follows the log from the beginning; [`Self::started`] says why.
     pub fn open_or_restore(folder: &Path, vectors: &Vectors, copies: &CopyPlace) -> Result<Self> {
-        create_private_folder(folder).map_err(|error| from_system(&error, OPEN))?;
+        private::folder(folder).map_err(|error| from_system(&error, OPEN))?;
         let mut refused: Vec<String> = Vec::new();
         if folder.join(META_FILE).exists() {
             match Self::open_files(folder, vectors) {

@@ -55,10 +55,8 @@
 
 mod blobs;
 mod bridge;
-mod folder;
 mod index;
 mod log;
-mod names;
 mod service;
 
 pub use blobs::{Listing, ObjectBlobs, S3Place, StoredText, Swept};

@@ -11,9 +11,9 @@ use weir_core::{Scope, words};
 use weir_ledger::{Migration, private};
 
 use super::db::{Database, Fault, from_system};
-use super::name_of;
 use crate::error::Result;
 use crate::id::{HostId, RecordId};
+use crate::names::name_of;
 use crate::ports::{Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Position, SearchQuery, Step};
 
 const MIGRATIONS: &[Migration] =

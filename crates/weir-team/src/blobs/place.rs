@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
+use weir_ledger::private;
 use weir_records::Result;
 
 use super::error::{from_store, from_system};
-use crate::folder::create_private_folder;
 
 const OPEN: &str = "open the store of the texts";
 
@@ -43,7 +43,7 @@ impl fmt::Debug for S3Place {
 
 /// Opens a folder, which is created if it does not exist. What is written to it survives a power cut.
 pub(super) fn open_folder(folder: &Path) -> Result<Arc<dyn ObjectStore>> {
-    create_private_folder(folder).map_err(|error| from_system(&error, OPEN))?;
+    private::folder(folder).map_err(|error| from_system(&error, OPEN))?;
     let files = LocalFileSystem::new_with_prefix(folder).map_err(|error| from_store(&error, OPEN))?;
     Ok(Arc::new(files.with_fsync(true)))
 }

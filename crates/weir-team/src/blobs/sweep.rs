@@ -2,11 +2,10 @@
 
 use object_store::path::Path;
 use weir_core::{Scope, TenantId, Timestamp};
-use weir_records::{Blobs as _, Log, Result, TextKey};
+use weir_records::{Blobs as _, Log, Result, TextKey, name_of};
 
 use super::ObjectBlobs;
 use super::error::from_system;
-use crate::names::name_of;
 
 const LIST: &str = "list texts";
 

@@ -7,10 +7,9 @@ use tantivy::schema::{BytesOptions, Field, IndexRecordOption, NumericOptions, Sc
 use tantivy::tokenizer::RAW_TOKENIZER_NAME;
 use tantivy::{TantivyDocument, Term};
 use weir_core::{EntryKind, Scope, TenantId, UserId, words};
-use weir_records::{Audience, IndexedRecord, RecordId};
+use weir_records::{Audience, IndexedRecord, RecordId, name_of};
 
 use super::analysis::{TOKENIZER, of_project};
-use crate::names::name_of;
 
 /// The columns.
 pub(super) mod columns {

@@ -24,6 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use object_store::path::Path as ObjectPath;
 use tantivy::directory::MmapDirectory;
 use tantivy::{Directory as _, TantivyError};
+use weir_ledger::private;
 use weir_records::{ErrorKind, HostId, PortError, Result};
 
 pub(super) use self::manifest::META_FILE;
@@ -33,7 +34,6 @@ pub(super) use self::staging::clear_staging;
 use super::error::{from_engine, from_system};
 use super::{Started, TantivyIndex};
 use crate::blobs::ObjectBlobs;
-use crate::folder::{create_private_folder, sync_folder};
 
 /// What the keys of all copies begin with.
 const COPIES: &str = "index-copies";
@@ -116,7 +116,7 @@ impl CopyPlace {
         }
         let server = HostId::random()?;
         if let Some(folder) = name_file.parent() {
-            create_private_folder(folder).map_err(failed)?;
+            private::folder(folder).map_err(failed)?;
         }
         fs::write(name_file, server.to_string()).map_err(failed)?;
         Ok(Self { objects, server })
@@ -162,9 +162,9 @@ impl CopyPlace {
                 written.sync_all().map_err(failed)?;
             }
         }
-        sync_folder(folder).map_err(failed)?;
+        private::sync(folder).map_err(failed)?;
         directory.atomic_write(Path::new(META_FILE), &meta).map_err(failed)?;
-        sync_folder(folder).map_err(failed)
+        private::sync(folder).map_err(failed)
     }
 
     fn fetch_file(&self, server: HostId, file: &CopiedFile, to: &mut impl Write) -> Result<()> {

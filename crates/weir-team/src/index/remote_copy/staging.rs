@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use weir_ledger::private;
 use weir_records::Result;
 
 use super::super::TantivyIndex;
 use super::super::error::{from_engine, from_system};
-use crate::folder::create_private_folder;
 
 /// The folder of the links, in the folder of the index.
 const STAGING: &str = "copying";
@@ -25,7 +25,7 @@ impl Staging {
         let failed = |error: io::Error| from_system(&error, doing);
         clear_staging(&index.folder).map_err(failed)?;
         let mut staging = Self { folder: index.folder.join(STAGING), names: Vec::new() };
-        create_private_folder(&staging.folder).map_err(failed)?;
+        private::folder(&staging.folder).map_err(failed)?;
         staging.names = index.link_files(&staging.folder).map_err(|error| from_engine(&error, doing))?;
         Ok(staging)
     }

@@ -1,14 +1,14 @@
 //! Texts as they are stored: zstd frames of 1 MiB each, which any `zstd` can read.
 //!
 //! A text of several frames ends with a table of their sizes, so that a part of it can be fetched without the rest. The
-//! table is that of zstd's seekable format, in a frame that readers skip. Texts without a table are read too: the files
-//! of `weir_records::sqlite::FileBlobs` have none.
+//! table is that of zstd's seekable format, in a frame that readers skip.
 
 use std::io;
 use std::ops::Range;
 
-use weir_records::{ErrorKind, PortError, Result};
 use zstd::zstd_safe;
+
+use crate::error::{ErrorKind, PortError, Result};
 
 /// The size of the text in each frame but the last, in bytes.
 const FRAME_BYTES: usize = 1 << 20;
@@ -27,15 +27,15 @@ const FOOTER_BYTES: usize = 9;
 
 /// The frames of a text that a range needs.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub struct Part {
     /// Where they are stored.
-    pub(super) stored: Range<u64>,
+    pub stored: Range<u64>,
     /// The range within their text.
-    pub(super) range: Range<u64>,
+    pub range: Range<u64>,
 }
 
 /// Returns a text as it is stored. It is never empty, so that any store can return its end.
-pub(super) fn compress(text: &[u8]) -> io::Result<Vec<u8>> {
+pub fn compress(text: &[u8]) -> io::Result<Vec<u8>> {
     let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
     compressor.include_checksum(true)?;
     if text.len() <= FRAME_BYTES {
@@ -59,7 +59,7 @@ pub(super) fn compress(text: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 /// Returns the part of a text within a range. Only the frames that it touches are inflated; each has a checksum.
-pub(super) fn inflate(stored: &[u8], range: Range<u64>) -> Result<Vec<u8>> {
+pub fn inflate(stored: &[u8], range: Range<u64>) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     let (mut rest, mut at) = (stored, 0u64);
     while !rest.is_empty() && at < range.end {
@@ -82,7 +82,7 @@ pub(super) fn inflate(stored: &[u8], range: Range<u64>) -> Result<Vec<u8>> {
 
 /// Returns the frames that a range needs, from the end of a stored text and its whole size. Returns `None` if the end
 /// has no table, or not all of it.
-pub(super) fn part(end: &[u8], size: u64, range: &Range<u64>) -> Result<Option<Part>> {
+pub fn part(end: &[u8], size: u64, range: &Range<u64>) -> Result<Option<Part>> {
     let Some(table) = Table::read(end) else { return Ok(None) };
     let (mut stored_at, mut text_at) = (0u64, 0u64);
     let (mut first, mut stored_end) = (None, 0);
@@ -138,7 +138,7 @@ fn number_at(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// Returns the error for a text that cannot be read.
-pub(super) fn damaged(reason: &str) -> PortError {
+pub fn damaged(reason: &str) -> PortError {
     PortError::new(ErrorKind::Damaged, "read a text").because(reason)
 }
 
