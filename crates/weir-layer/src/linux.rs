@@ -79,8 +79,8 @@ impl Layer {
     /// Carries over to the project what `judge` accepts, and moves the rest into the private folder `held_to`.
     ///
     /// The judge is asked about every change without a conflict; if it holds a folder, not about what is in it. What is
-    /// replaced stays in the layer for [`undo`], unless it has more than `undo_limit` bytes. If a step fails, the steps
-    /// before it are taken back.
+    /// replaced stays in the layer for [`undo()`], unless it has more than `undo_limit` bytes. If a step fails, the
+    /// steps before it are taken back.
     pub fn apply(
         self,
         held_to: &Path,

@@ -3,6 +3,7 @@
 //! Invariants: a text is a zstd file named by its content, below the name of its tenant; nothing is written over. A
 //! folder has the layout of `weir_records::sqlite::FileBlobs`, so a server can go on with the texts of the other.
 
+mod bridge;
 mod error;
 mod objects;
 mod place;
@@ -21,8 +22,8 @@ use weir_ledger::private;
 use weir_records::frames::{self, damaged};
 use weir_records::{Blobs, Result, TextKey, name_of};
 
+use self::bridge::Bridge;
 use self::error::{from_store, from_system};
-use crate::bridge::Bridge;
 
 /// How much of the end of a stored text is fetched first, in bytes. Most texts are smaller, and of the others it has
 /// the table of their frames.
@@ -64,12 +65,8 @@ impl ObjectBlobs {
 
     /// Opens the texts in a store.
     pub(crate) fn in_store(store: Arc<dyn ObjectStore>) -> Result<Self> {
-        Ok(Self { store, bridge: Bridge::start()?, folder: None })
-    }
-
-    /// Runs work to its end while this thread waits.
-    fn run<T>(&self, work: impl Future<Output = object_store::Result<T>>) -> object_store::Result<T> {
-        self.bridge.block_on(work)
+        let bridge = Bridge::new().map_err(|error| from_system(&error, "start the threads of the texts"))?;
+        Ok(Self { store, bridge, folder: None })
     }
 
     fn store(&self) -> Arc<dyn ObjectStore> {
@@ -79,7 +76,7 @@ impl ObjectBlobs {
     /// Fetches a text, or a part of it, if it is stored.
     fn fetch(&self, path: &object_store::path::Path, options: GetOptions) -> Result<Option<Fetched>> {
         let (store, path) = (self.store(), path.clone());
-        let fetched = self.run(async move {
+        let fetched = self.bridge.run(async move {
             let is_head = options.head;
             let result = store.get_opts(&path, options).await?;
             let size = result.meta.size;
@@ -98,8 +95,19 @@ impl ObjectBlobs {
     }
 
     /// Runs work, several at once, and returns its results in order.
-    fn at_once<T>(&self, work: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
-        self.bridge.block_on(stream::iter(work).buffered(MAX_CALLS_AT_ONCE).collect())
+    fn at_once<T, W>(&self, work: impl IntoIterator<Item = W>) -> Vec<object_store::Result<T>>
+    where
+        T: Send + 'static,
+        W: Future<Output = object_store::Result<T>> + Send + 'static,
+    {
+        let work: Vec<W> = work.into_iter().collect();
+        let count = work.len();
+        let all =
+            self.bridge.run(async { Ok(stream::iter(work).buffered(MAX_CALLS_AT_ONCE).collect::<Vec<_>>().await) });
+        all.unwrap_or_else(|error| {
+            let why = error.to_string();
+            (0..count).map(|_| Err(broken(why.clone()))).collect()
+        })
     }
 }
 
@@ -107,7 +115,7 @@ impl Blobs for ObjectBlobs {
     fn put(&self, scope: &Scope, text: &[u8]) -> Result<TextKey> {
         let key = TextKey::of(text);
         let put = store_text(self.store(), path_of(scope, &key), text.to_vec());
-        self.run(put).map(|()| key).map_err(|error| from_store(&error, STORE))
+        self.bridge.run(put).map(|()| key).map_err(|error| from_store(&error, STORE))
     }
 
     fn put_all(&self, scope: &Scope, texts: &[&[u8]]) -> Vec<Result<TextKey>> {

@@ -12,9 +12,6 @@ use std::sync::Arc;
 use tokio::runtime::{Builder, Handle, Runtime};
 use weir_records::{ErrorKind, PortError, Result};
 
-/// How many threads read and write files at once.
-const MAX_BLOCKING_THREADS: usize = 16;
-
 /// The runtime that async backends share. Clones share it.
 #[derive(Clone)]
 pub struct Bridge {
@@ -25,10 +22,10 @@ pub struct Bridge {
 impl Bridge {
     /// Starts the runtime, with one thread.
     pub fn start() -> Result<Self> {
-        let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(1).max_blocking_threads(MAX_BLOCKING_THREADS).thread_name("weir-bridge").enable_all();
-        let failed = |error| PortError::new(ErrorKind::Unavailable, "start the runtime of the backends").because(error);
-        let runtime = builder.build().map_err(failed)?;
+        let runtime =
+            Builder::new_multi_thread().worker_threads(1).thread_name("weir-bridge").enable_all().build().map_err(
+                |error| PortError::new(ErrorKind::Unavailable, "start the runtime of the backends").because(error),
+            )?;
         Ok(Self { handle: runtime.handle().clone(), _runtime: Arc::new(OwnRuntime(Some(runtime))) })
     }
 

@@ -5,6 +5,7 @@
 
 use std::process::{Command, Output};
 
+#[expect(clippy::disallowed_methods, reason = "the program itself is tested")]
 fn server(arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     Command::new(env!("CARGO_BIN_EXE_weir-server")).args(arguments).current_dir(folder.path()).output().unwrap()

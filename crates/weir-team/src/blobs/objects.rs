@@ -14,7 +14,7 @@ impl ObjectBlobs {
     /// Writes an object, whole or not at all. One with the same key is replaced.
     pub(crate) fn write_object(&self, path: Path, bytes: Vec<u8>, doing: &str) -> Result<()> {
         let store = self.store();
-        let written = self.run(async move {
+        let written = self.bridge.run(async move {
             store.put_opts(&path, PutPayload::from(bytes), PutOptions::from(PutMode::Overwrite)).await
         });
         written.map(drop).map_err(|error| from_store(&error, doing))
@@ -23,7 +23,7 @@ impl ObjectBlobs {
     /// Reads an object, if there is one. One that is larger than it may be counts as damaged, and is not read.
     pub(crate) fn read_object(&self, path: Path, max_bytes: u64, doing: &str) -> Result<Option<Vec<u8>>> {
         let store = self.store();
-        let read = self.run(async move {
+        let read = self.bridge.run(async move {
             let found = store.get_opts(&path, GetOptions::new()).await?;
             if found.meta.size > max_bytes {
                 return Ok(None);
@@ -41,7 +41,7 @@ impl ObjectBlobs {
     /// Returns everything below a path.
     pub(crate) fn list_objects(&self, below: Path, doing: &str) -> Result<Vec<ObjectMeta>> {
         let store = self.store();
-        let listed = self.run(async move { store.list(Some(&below)).try_collect().await });
+        let listed = self.bridge.run(async move { store.list(Some(&below)).try_collect().await });
         listed.map_err(|error| from_store(&error, doing))
     }
 
@@ -51,7 +51,7 @@ impl ObjectBlobs {
             return Ok(());
         }
         let store = self.store();
-        let removed = self.run(async move {
+        let removed = self.bridge.run(async move {
             let mut results = store.delete_stream(stream::iter(paths.into_iter().map(Ok::<_, StoreError>)).boxed());
             while let Some(result) = results.next().await {
                 match result {

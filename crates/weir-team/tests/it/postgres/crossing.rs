@@ -18,9 +18,8 @@ const PROJECTS: [&str; 3] = ["api", "web", "github.com/acme/api"];
 const USERS: [&str; 2] = ["ana", "ben"];
 const TOPIC: &str = "pool";
 /// How many rows each table has of a tenant, in the order of their names.
-const ROWS: [(&str, usize); 9] = [
+const ROWS: [(&str, usize); 8] = [
     ("audit", 4),
-    ("earlier_usage", 1),
     ("heads", 1),
     ("hosts", 1),
     ("projects", 1),
@@ -220,8 +219,6 @@ fn a_thousand_tenants_share_nothing_by_both_locks_and_by_each_alone() {
         let [one, other] = [draw(TENANTS), draw(TENANTS)];
         check_team(&log, &accounts, &teams[one], &teams[other]);
     }
-    // What an earlier version had stored is in this table, and nothing else fills it.
-    owner.run("INSERT INTO weir.earlier_usage SELECT tenant_id, project_id, 1 FROM weir.heads").unwrap();
     check_row_level_security(&database.session("app"), &owner, &teams);
 
     // A server checks its role when it is started, so this one becomes powerful later.
