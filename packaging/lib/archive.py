@@ -1,4 +1,7 @@
-"""Builds the archive that the installer, Homebrew and `cargo binstall` use."""
+"""Builds the archive that the installer, Homebrew and `cargo binstall` use, and that of the team server.
+
+Compressed with gzip: xz makes it a quarter smaller, but a minimal Debian has no xz, and the installer needs to unpack it.
+"""
 
 import gzip
 import tarfile
@@ -8,7 +11,7 @@ from project import epoch, version
 
 def build(out, program, prefix):
     """Returns the path of the archive."""
-    name = f"weir-{version()}-{program.target}"
+    name = f"{program.name}-{version()}-{program.target}"
     path = out / f"{name}.tar.gz"
 
     def plain(entry):

@@ -1,6 +1,6 @@
 """Collects the licences of everything that is compiled into the program.
 
-Which crates: those that `cargo metadata` reaches from `weir` by normal dependencies, for the target. What their authors
+Which crates: those that `cargo metadata` reaches from the program by normal dependencies, for the target. What their authors
 wrote: the licence files of the registry's sources, also those of C code inside them. Equal texts appear once.
 Invariant: every crate has a text or is one of MIT or Apache-2.0, whose texts are standard; otherwise this fails.
 """
@@ -25,9 +25,9 @@ BESIDE = [
 ]
 
 
-def write(target, features=()):
-    """Returns the text of all notices for a target."""
-    packages = _compiled_in(target, features)
+def write(program):
+    """Returns the text of all notices for a program."""
+    packages = _compiled_in(program)
     texts, rows, unknown = {}, [], []
     by_repository = {}
     for package in packages:
@@ -55,21 +55,20 @@ def write(target, features=()):
     for path in sorted((ROOT / "crates/weir-embed/model").glob("LICENSE*")):
         texts.setdefault(_clean(path.read_text()), []).append(f"the model for search by meaning ({path.name})")
     rows.append("the model for search by meaning: see its texts below")
-    return _assemble(target, rows, texts)
+    return _assemble(program, rows, texts)
 
 
-def _assemble(target, rows, texts):
-    title = f"Weir for {target} contains the following. Their licences are below, each text once."
+def _assemble(program, rows, texts):
+    title = f"{program.name} for {program.target} contains the following. Their licences are below, each text once."
     parts = [title + "\n\n" + "\n".join(rows)]
     for text, users in sorted(texts.items(), key=lambda item: item[1]):
         parts.append("=" * 80 + "\n" + "\n".join(sorted(set(users))) + "\n" + "-" * 80 + "\n\n" + text)
     return "\n\n".join(parts) + "\n"
 
 
-def _compiled_in(target, features):
-    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", target]
-    command += ["--manifest-path", str(ROOT / "crates/weir/Cargo.toml")]
-    command += ["--features", ",".join(features)] if features else []
+def _compiled_in(program):
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", program.target]
+    command += ["--manifest-path", str(ROOT / "crates" / program.name / "Cargo.toml")]
     asked = subprocess.run(command, capture_output=True, text=True)
     if asked.returncode != 0:
         die(f"cannot list the dependencies: {asked.stderr.strip()}")

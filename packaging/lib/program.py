@@ -35,8 +35,13 @@ class Program:
         return f"{self.machine}-{'apple-darwin' if self.system == 'macos' else 'pc-windows-gnu'}"
 
     @property
+    def name(self):
+        """The crate of the program, by the name of its file: `weir`, or `weir-server` for teams."""
+        return "weir-server" if self.path.name.startswith("weir-server") else "weir"
+
+    @property
     def file_name(self):
-        return "weir.exe" if self.system == "windows" else "weir"
+        return f"{self.name}.exe" if self.system == "windows" else self.name
 
 
 def read(path):

@@ -1,4 +1,4 @@
-"""Makes the folder that the Debian package and the archive contain: a prefix with bin, share and lib.
+"""Makes the folder that the Debian package and the archives contain: a prefix with bin, share and lib.
 
 Nothing is in share/weir: below ~/.local, that is where Weir stores.
 Man pages and completions come from the program itself, so it must run on this machine or `WEIR_NATIVE` must name one of
@@ -23,18 +23,23 @@ COMPLETIONS = {
 
 def make(folder, program, notices):
     """Fills a folder that does not exist yet."""
-    native = os.environ.get("WEIR_NATIVE") or str(program.path)
+    documents = folder / "share/doc" / program.name
     put(folder / "bin" / program.file_name, program.path.read_bytes(), mode=0o755)
+    for name in LICENCES:
+        put(documents / name, (ROOT / name).read_bytes())
+    put(documents / NOTICES, notices.encode())
+    if program.name == "weir-server":
+        put(documents / "README.md", (PACKAGING / "server/README.md").read_bytes())
+        put(documents / "weir-team.service", (ROOT / "deploy/weir-team.service").read_bytes())
+        return
+    put(documents / "README.md", (PACKAGING / "README.md").read_bytes())
+    native = os.environ.get("WEIR_NATIVE") or str(program.path)
     with tempfile.TemporaryDirectory() as pages:
         _ask(native, ["man", "--into", pages])
         for page in sorted(pathlib.Path(pages).iterdir()):
             put(folder / "share/man/man1" / f"{page.name}.gz", compressed(page.read_bytes()))
     for shell, place in COMPLETIONS.items():
         put(folder / place, _ask(native, ["completions", shell]))
-    for name in LICENCES:
-        put(folder / "share/doc/weir" / name, (ROOT / name).read_bytes())
-    put(folder / "share/doc/weir" / NOTICES, notices.encode())
-    put(folder / "share/doc/weir/README.md", (PACKAGING / "README.md").read_bytes())
     if program.system == "linux":
         put(folder / "lib/weir/apparmor/weir", (PACKAGING / "apparmor/weir").read_bytes())
 
