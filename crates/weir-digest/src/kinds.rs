@@ -27,15 +27,38 @@ pub(crate) struct Kind {
     pub name: &'static str,
     /// How it is detected and read.
     pub detector: Detector,
+    /// Whether nobody reads such an output line by line, so that a digest says more than a beginning.
+    pub is_data: bool,
 }
 
+type Is = fn(&Sample<'_>) -> bool;
+type Read = fn(&dyn Source, &Sample<'_>) -> io::Result<Option<Page>>;
+
 impl Kind {
+    /// Returns a kind of output that is of this kind throughout.
+    pub(crate) const fn whole(name: &'static str, is: Is, read: Read) -> Self {
+        Self { name, detector: Detector::Whole { is, read }, is_data: false }
+    }
+
+    /// Returns a kind of data, which is of this kind throughout.
+    pub(crate) const fn data(name: &'static str, is: Is, read: Read) -> Self {
+        Self { is_data: true, ..Self::whole(name, is, read) }
+    }
+
     /// Returns a kind of lines that a stretch of type `T` takes.
     pub(crate) const fn lines<T: Stretch + Default + 'static>(
         name: &'static str,
         opens: fn(&str, About<'_>) -> bool,
     ) -> Self {
-        Self { name, detector: Detector::Lines { opens, begin: || Box::new(T::default()) } }
+        Self { name, detector: Detector::Lines { opens, begin: || Box::new(T::default()) }, is_data: false }
+    }
+}
+
+impl Page {
+    /// Returns whether all of the output is data, which nobody reads line by line.
+    pub fn is_data(&self) -> bool {
+        let is_data = |name: &&str| KINDS.iter().any(|kind| kind.name == *name && kind.is_data);
+        !self.kinds.is_empty() && self.kinds.iter().all(is_data)
     }
 }
 
@@ -43,7 +66,7 @@ impl Kind {
 pub(crate) enum Detector {
     /// An output that is of this kind from beginning to end, as its beginning shows. `read` may still find that it is
     /// not, and return `None`.
-    Whole { is: fn(&Sample<'_>) -> bool, read: fn(&dyn Source, &Sample<'_>) -> io::Result<Option<Page>> },
+    Whole { is: Is, read: Read },
     /// Lines that may be mixed with others. `opens` returns whether a stretch begins with this line.
     Lines { opens: fn(&str, About<'_>) -> bool, begin: fn() -> Box<dyn Stretch> },
 }

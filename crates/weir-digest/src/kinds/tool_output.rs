@@ -9,10 +9,8 @@ use crate::kinds::test_runs::{cargo_test, go_test, jest, nextest, pytest, vitest
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 
-pub(crate) const KIND: Kind = Kind {
-    name: "tool_output",
-    detector: Detector::Whole { is, read: |source, sample| crate::route::read(source, sample.about).map(Some) },
-};
+pub(crate) const KIND: Kind =
+    Kind::whole("tool_output", is, |source, sample| crate::route::read(source, sample.about).map(Some));
 
 /// The minimum percentage of lines that must be recognised with certainty: one in twenty, since code and notes may
 /// follow each.

@@ -14,8 +14,6 @@ use weir_run::looked_for;
 use super::{KeptText, beginning};
 use crate::unreadable;
 
-/// Kinds that nobody reads line by line, so that a digest says more than a beginning.
-const DATA: [&str; 8] = ["json", "ndjson", "csv", "table", "records", "access log", "binary", "opaque"];
 /// How much of an output is read to see of which kind it is, in bytes.
 const MAX_SAMPLE_BYTES: u64 = 1 << 20;
 /// How many tokens of a file's beginning precede a digest of it, in a client that numbers the lines it shows.
@@ -60,18 +58,14 @@ pub(super) fn is_data(used: &ToolCall, done: &Done) -> bool {
     if !matches!(read, Some(Ok(_))) {
         beginning = done.output.text.brief().into_owned().into_bytes();
     }
-    weir_digest::read(&beginning.as_slice(), About { command }).is_ok_and(|page| is_of_data(&page))
-}
-
-fn is_of_data(page: &Page) -> bool {
-    !page.kinds.is_empty() && page.kinds.iter().all(|kind| DATA.contains(kind))
+    weir_digest::read(&beginning.as_slice(), About { command }).is_ok_and(|page| page.is_data())
 }
 
 /// Returns the replacement of a text. `head` says how the command went.
 pub(crate) fn shown(kept: &KeptText, head: &str, ask: &OutputContext<'_>) -> Result<String, CommandError> {
     let source = StoredTextSource::new(&kept.text)?;
     let mut page = weir_digest::read(&source, About { command: &kept.title }).map_err(unreadable)?;
-    if ask.purpose == Purpose::AskedFor && !is_of_data(&page) {
+    if ask.purpose == Purpose::AskedFor && !page.is_data() {
         let parts = beginning::Parts { path: ask.path, head, more: &ask.read_on(), most: ask.most };
         return beginning::shown(&kept.text, kept.reference, &parts, ask.is_numbered);
     }

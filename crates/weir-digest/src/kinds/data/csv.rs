@@ -5,14 +5,13 @@
 use std::io;
 
 use super::cells::Cells;
+use crate::kinds::Kind;
 use crate::kinds::shared::bounded_items::KeptItems;
-use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::{clip, count};
 use crate::{Item, Lines, Page, Source, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "csv", detector: Detector::Whole { is: |sample| form(sample).is_some(), read } };
+pub(crate) const KIND: Kind = Kind::data("csv", |sample| form(sample).is_some(), read);
 
 /// The possible separators.
 const MARKS: [char; 4] = ['\t', ',', ';', '|'];

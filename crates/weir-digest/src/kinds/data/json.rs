@@ -11,13 +11,12 @@ use super::ndjson;
 use super::rows::Rows;
 use super::rows_page::{TableFacts, few, names};
 use crate::kinds::fold::Fold;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::{clip, count, shorten};
 use crate::{Item, Line, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "json", detector: Detector::Whole { is: |sample| begin(sample).is_some(), read } };
+pub(crate) const KIND: Kind = Kind::data("json", |sample| begin(sample).is_some(), read);
 
 /// The minimum number of documents, one per line, that are treated as records.
 const MIN_RECORDS: u64 = 3;

@@ -8,12 +8,12 @@ use super::json_reader::{PieceConsumer, Reader};
 use super::json_rows::Values;
 use super::rows_page::TableFacts;
 use crate::kinds::fold::Fold;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::count;
 use crate::{Lines, Page, Source};
 
-pub(crate) const KIND: Kind = Kind { name: "ndjson", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::data("ndjson", is, read);
 
 /// The maximum number of tables inside records that are shown.
 const MAX_TABLES: usize = 3;

@@ -2,16 +2,14 @@
 //! MySQL and by MCP servers for databases.
 
 use super::converted::{self, LineConverter, put_text, put_value};
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::sample::Sample;
 
-pub(crate) const KIND: Kind = Kind {
-    name: "records",
-    detector: Detector::Whole {
-        is: |sample| is_expanded(sample) || is_listed(sample),
-        read: |source, sample| converted::read(source, sample, "records", || Box::new(Records::default())),
-    },
-};
+pub(crate) const KIND: Kind = Kind::data(
+    "records",
+    |sample| is_expanded(sample) || is_listed(sample),
+    |source, sample| converted::read(source, sample, "records", || Box::new(Records::default())),
+);
 
 /// Returns whether a line begins a record: `-[ RECORD 1 ]---`, `*** 1. row ***`, `1. row`.
 fn begins(line: &str) -> bool {

@@ -5,12 +5,12 @@ use std::io;
 use super::cells::Cells;
 use super::layout;
 use crate::kinds::fold::Fold;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::{clip, count};
 use crate::{Item, Lines, Page, Part, Source, Weight, trouble};
 
-pub(crate) const KIND: Kind = Kind { name: "table", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::data("table", is, read);
 
 fn is(sample: &Sample<'_>) -> bool {
     // Lines that state levels are a log, whatever table they begin with.

@@ -1,16 +1,11 @@
 //! YAML as tools print it: indented blocks, lists and plain values.
 
 use super::converted::{self, LineConverter, put_inside, put_text, put_value};
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::sample::Sample;
 
-pub(crate) const KIND: Kind = Kind {
-    name: "yaml",
-    detector: Detector::Whole {
-        is,
-        read: |source, sample| converted::read(source, sample, "YAML", || Box::new(Yaml::default())),
-    },
-};
+pub(crate) const KIND: Kind =
+    Kind::whole("yaml", is, |source, sample| converted::read(source, sample, "YAML", || Box::new(Yaml::default())));
 
 const MIN_LINES: usize = 12;
 

@@ -5,9 +5,9 @@ use std::io;
 
 use super::grid::Grid;
 use super::passages::{Passages, USUAL, counted};
+use crate::kinds::Kind;
 use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
@@ -20,7 +20,7 @@ use group::{ControlGroup, LINE_BYTES};
 use node::Node;
 use table::OpenTable;
 
-pub(crate) const KIND: Kind = Kind { name: "accessibility", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::whole("accessibility", is, read);
 
 const MAX_ITEMS: usize = 80;
 /// The maximum depth to which the tree is followed.

@@ -7,7 +7,7 @@ use std::io;
 
 use html5gum::{IoReader, Tokenizer};
 
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::sample::Sample;
 use crate::{Page, Source};
 
@@ -23,7 +23,7 @@ use document::Document;
 use position::Position;
 use tokens::Tokens;
 
-pub(crate) const KIND: Kind = Kind { name: "html", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::whole("html", is, read);
 
 /// The maximum number of lines before a complete page.
 const MAX_LINES_BEFORE: usize = 3;

@@ -4,8 +4,8 @@ use std::io;
 
 use super::outline::{LineNumbers, Outline};
 use super::passages::{Paragraph, Passages, USUAL, counted};
+use crate::kinds::Kind;
 use crate::kinds::shared::bounded_items::KeptItems;
-use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::{clip, shorten};
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
@@ -19,7 +19,7 @@ use marks::{
     fence, heading, is_asked_for, is_contents, is_separator, is_underline, list_item, note_label, task, worth,
 };
 
-pub(crate) const KIND: Kind = Kind { name: "markdown", detector: Detector::Whole { is: detect::is, read } };
+pub(crate) const KIND: Kind = Kind::whole("markdown", detect::is, read);
 
 const MAX_ITEMS: usize = 40;
 /// The maximum number of first entries of a changelog.

@@ -3,16 +3,16 @@
 use std::io;
 
 use super::passages::{Paragraph, Passages, USUAL, counted};
+use crate::kinds::Kind;
 use crate::kinds::shared::bounded_items::joined;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::stamp;
-use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::{clip, shorten};
 use crate::trouble;
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "prose", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::whole("prose", is, read);
 
 const MAX_ITEMS: usize = 40;
 const MAX_LINE_BYTES: usize = 600;

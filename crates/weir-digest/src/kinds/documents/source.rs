@@ -3,8 +3,8 @@
 
 use std::io;
 
+use crate::kinds::Kind;
 use crate::kinds::shared::bounded_items::KeptItems;
-use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::{clip, starts};
 use crate::{Item, Line, Lines, Page, Source};
@@ -17,7 +17,7 @@ mod shown;
 use inside::{Errors, Members, Spans};
 use language::{DefinitionKind, Language, LineItem};
 
-pub(crate) const KIND: Kind = Kind { name: "source", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::whole("source", is, read);
 
 const MAX_DEFINITIONS: usize = 2_000;
 /// The maximum number of other facts of each sort.

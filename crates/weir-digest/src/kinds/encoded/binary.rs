@@ -6,11 +6,11 @@ use weir_core::terminal;
 
 use super::bytes::Bytes;
 use super::magic;
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::sample::Sample;
 use crate::{Page, Source};
 
-pub(crate) const KIND: Kind = Kind { name: "binary", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::data("binary", is, read);
 
 fn is(sample: &Sample<'_>) -> bool {
     let head = sample.raw.as_slice();

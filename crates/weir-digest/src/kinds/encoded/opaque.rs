@@ -9,14 +9,13 @@ use weir_core::wording::counted;
 
 use super::bytes::Bytes;
 use super::minified;
+use crate::kinds::Kind;
 use crate::kinds::shared::bounded_items::KeptItems;
-use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "opaque", detector: Detector::Whole { is: |sample| form(sample).is_some(), read } };
+pub(crate) const KIND: Kind = Kind::data("opaque", |sample| form(sample).is_some(), read);
 
 /// The maximum number of blocks that are distinguished, and of lines kept around them.
 const MAX_BLOCKS: usize = 20;

@@ -2,17 +2,17 @@
 
 use std::io;
 
+use crate::kinds::Kind;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates::{self, Range, Stamp};
 use crate::kinds::shared::definition;
-use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::{clip, count, number};
 use crate::{Item, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "git blame", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::whole("git blame", is, read);
 
 /// The maximum number of lines kept of one sort.
 const MAX_ITEMS: usize = 200;

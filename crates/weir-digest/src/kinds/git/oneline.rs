@@ -4,15 +4,15 @@ use std::io;
 
 use super::commits::{Commit, Commits};
 use super::stat;
+use crate::kinds::Kind;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates::{self, Stamp};
-use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "git log --oneline", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::whole("git log --oneline", is, read);
 
 fn is(sample: &Sample<'_>) -> bool {
     let hashes = sample.full_lines().filter(|line| hash_line(line).is_some()).count();

@@ -3,15 +3,14 @@
 mod short;
 
 use crate::kinds::shared::counts::{Tally, extension};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, starts};
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Status>("git status", opens);
 
 /// The short format, whose lines cannot be recognised one by one.
-pub(crate) const SHORT: Kind =
-    Kind { name: "git status --short", detector: Detector::Whole { is: short::is, read: short::read } };
+pub(crate) const SHORT: Kind = Kind::whole("git status --short", short::is, short::read);
 
 /// The maximum number of paths kept of one sort.
 const MAX_PATHS: usize = 300;

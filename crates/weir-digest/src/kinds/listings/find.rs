@@ -3,16 +3,15 @@
 use std::io;
 
 use super::folders::Folders;
+use crate::kinds::Kind;
 use crate::kinds::data::cells::Cells;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::{EvenSample, LargestN, Tally, extension, folder};
-use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::{clip, count};
 use crate::{Item, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "find", detector: Detector::Whole { is: |sample| fields_of(sample).is_some(), read } };
+pub(crate) const KIND: Kind = Kind::whole("find", |sample| fields_of(sample).is_some(), read);
 
 /// The maximum number of fields before the path.
 const MAX_FIELDS: usize = 6;

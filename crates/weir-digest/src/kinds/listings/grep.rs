@@ -9,17 +9,16 @@ use std::io;
 use weir_core::wording::counted;
 
 use self::lines::{Hit, counted_hit, is_binary, is_path, is_said, numbered_hit, plain_hit, short_hit, without_column};
+use crate::kinds::Kind;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::{Tally, extension, folder, template};
 use crate::kinds::shared::definition;
-use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "grep", detector: Detector::Whole { is: |sample| form(sample).is_some(), read } };
+pub(crate) const KIND: Kind = Kind::whole("grep", |sample| form(sample).is_some(), read);
 
 const MAX_FILES: usize = 20_000;
 /// The maximum number of matches kept of each top folder and extension, of each file, and in all.

@@ -3,14 +3,14 @@
 use std::io;
 
 use super::listing::Listing;
+use crate::kinds::Kind;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::dates::{self, Stamp};
-use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::number;
 use crate::{Page, Source};
 
-pub(crate) const KIND: Kind = Kind { name: "ls", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::whole("ls", is, read);
 
 fn is(sample: &Sample<'_>) -> bool {
     let long = |line: &str| mode(line).is_some() || is_total(line) || is_folder(line);

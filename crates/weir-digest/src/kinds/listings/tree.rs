@@ -4,16 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 use super::ls::bytes_of;
+use crate::kinds::Kind;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::{LargestN, Tally, extension};
 use crate::kinds::shared::dates;
-use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::{clip, count, shorten};
 use crate::{Item, Line, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "tree", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::whole("tree", is, read);
 
 const MAX_NAME_BYTES: usize = 200;
 const MAX_TOP_ENTRIES: usize = 300;

@@ -5,10 +5,10 @@ use std::io;
 
 use weir_core::wording::size;
 
+use crate::kinds::Kind;
 use crate::kinds::fold::Fold;
 use crate::kinds::fold::times::{Times, duration};
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::{clip, count};
 use crate::{Item, Page, Part, Source, Weight};
@@ -19,7 +19,7 @@ mod request;
 use paths::Paths;
 use request::Request;
 
-pub(crate) const KIND: Kind = Kind { name: "access log", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::data("access log", is, read);
 
 /// The maximum number of paths, clients and programs that are distinguished.
 const MAX_DISTINCT: usize = 4_000;

@@ -7,11 +7,11 @@ use serde::Deserialize;
 use super::go_test::{FinishedTest, GoTest};
 use super::outcomes::Outcome;
 use super::run::Runs;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::sample::Sample;
 use crate::{Lines, Page, Source};
 
-pub(crate) const KIND: Kind = Kind { name: "go_test_json", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::whole("go_test_json", is, read);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]

@@ -8,12 +8,12 @@ use super::outcomes::{Outcome, Outcomes, Repeats, Skips, TopN, times};
 use super::panicked::TestOutput;
 use super::pytest_block::{self, PytestBlock};
 use super::xml::{Piece, Xml, attribute};
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::sample::Sample;
 use crate::text::{clip, count};
 use crate::{Item, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "junit", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind::whole("junit", is, read);
 
 /// The maximum number of lines before a report.
 const MAX_LINES_BEFORE: usize = 20;
