@@ -65,6 +65,8 @@ pub struct Recipe {
     pub programs: &'static [&'static str],
     /// Folders that exist if it is installed.
     pub traces: &'static [Place],
+    /// Variables that it sets for what it starts: those that are documented, and those seen in the real client.
+    pub variables: &'static [&'static str],
     /// The parts to write, for the user and for a project.
     pub parts: &'static [Part],
     /// What is left for the user to do afterwards, if anything.
@@ -249,6 +251,7 @@ impl Recipe {
         title: "",
         programs: &[],
         traces: &[],
+        variables: &[],
         parts: &[],
         then: None,
         plugin: None,
@@ -264,6 +267,20 @@ impl Recipe {
     pub fn parts_for(&self, whose: SetupScope) -> impl Iterator<Item = &'static Part> {
         let understood = crate::find(self.name).is_some();
         self.parts.iter().filter(move |part| part.whose == whose && (understood || !part.is_hooks()))
+    }
+
+    /// Returns whether the client sets this variable for what it starts.
+    pub fn sets_variable(&self, name: &std::ffi::OsStr) -> bool {
+        self.variables.iter().any(|known| name == *known)
+    }
+
+    /// Returns the variable that names another folder for the client's files, and the folder below the home folder
+    /// that it replaces.
+    pub fn moved_folder(&self) -> Option<(&'static str, &'static str)> {
+        self.traces.iter().find_map(|trace| match trace.base {
+            Base::Variable(variable, folder) => Some((variable, folder)),
+            _ => None,
+        })
     }
 
     /// Returns whether the client calls our hooks, and not only our MCP server.

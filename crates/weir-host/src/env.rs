@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use weir_clients::setup::RECIPES;
+
 use crate::os;
 
 /// Where Weir keeps its data, instead of the XDG data folder.
@@ -28,23 +30,9 @@ pub const CLAUDE_CODE_SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
 /// The folder in which Claude Code was started, which it names to its hooks.
 const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 
-/// Variables that clients set for the commands that a model runs, or that they start: those that are documented, and
-/// those seen in the clients that Weir supports.
-const OF_CLIENTS: &[&str] = &[
-    // Any client; <https://github.com/vercel/vercel/tree/main/packages/detect-agent>.
-    "AI_AGENT",
-    "CLAUDECODE",
-    "CODEX_THREAD_ID",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "COPILOT_CLI",
-    "GEMINI_CLI",
-    "QWEN_CODE",
-    "OPENCODE",
-    "CURSOR_AGENT",
-    "CLINE_ACTIVE",
-    "ANTIGRAVITY_AGENT",
-];
+/// The variable that any client may set for what it starts:
+/// <https://github.com/vercel/vercel/tree/main/packages/detect-agent>.
+const AI_AGENT: &str = "AI_AGENT";
 
 /// The proxies for fetching pages over `http`, over `https` or over both, and the hosts that are reached directly. The
 /// lower-case names also work and take precedence.
@@ -172,7 +160,8 @@ impl Env {
 
     /// Whether a client started this process, so that a model reads its output.
     pub fn is_of_client(&self) -> bool {
-        self.all().iter().any(|(name, value)| !value.is_empty() && OF_CLIENTS.iter().any(|known| name == *known))
+        let is_of_client = |name: &OsStr| name == AI_AGENT || RECIPES.iter().any(|recipe| recipe.sets_variable(name));
+        self.all().iter().any(|(name, value)| !value.is_empty() && is_of_client(name))
     }
 
     /// Returns the folder that a variable names, if its path is absolute.

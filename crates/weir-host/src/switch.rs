@@ -211,7 +211,8 @@ impl Switch {
 fn is_client(name: &str, called: &str) -> bool {
     let plain = |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     let called = plain(called);
-    called.starts_with(&plain(name)) || (name == "vscode" && called.starts_with("visualstudiocode"))
+    let own = weir_clients::find(name).map(|client| client.session);
+    own.into_iter().chain([name]).any(|name| called.starts_with(&plain(name)))
 }
 
 /// Returns the folders that the configuration lists. Other settings may be wrong; they do not matter here.

@@ -8,6 +8,7 @@ pub(super) const ANTIGRAVITY: Recipe = Recipe {
     title: "Antigravity",
     programs: &["agy", "antigravity"],
     traces: &[home(".gemini/antigravity"), home(".gemini/config")],
+    variables: &["ANTIGRAVITY_AGENT"],
     parts: &[
         user_part(home(".gemini/config/mcp_config.json"), EntryContent::USUAL_SERVER),
         project_part(project(".agents/mcp_config.json"), EntryContent::USUAL_SERVER),

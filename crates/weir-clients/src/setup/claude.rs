@@ -10,6 +10,7 @@ pub(super) const CLAUDE: Recipe = Recipe {
     title: "Claude Code",
     programs: &["claude"],
     traces: &[folder("")],
+    variables: &["CLAUDECODE"],
     parts: &[
         user_part(folder("settings.json"), EntryContent::Hooks(&HOOKS)),
         user_part(SERVERS, EntryContent::USUAL_SERVER),

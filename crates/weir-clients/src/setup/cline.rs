@@ -8,6 +8,7 @@ pub(super) const CLINE: Recipe = Recipe {
     title: "Cline",
     programs: &["cline"],
     traces: &[home(".cline")],
+    variables: &["CLINE_ACTIVE"],
     parts: &[user_part(home(".cline/data/settings/cline_mcp_settings.json"), EntryContent::USUAL_SERVER)],
     then: Some("for the extension in an editor, copy the entry to MCP Servers, Configure, Configure MCP Servers"),
     basis: Basis::Documented,

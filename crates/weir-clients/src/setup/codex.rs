@@ -13,6 +13,7 @@ pub(super) const CODEX: Recipe = Recipe {
     title: "Codex",
     programs: &["codex"],
     traces: &[folder("")],
+    variables: &["CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"],
     parts: &[
         user_part(folder("hooks.json"), EntryContent::Hooks(&HOOKS)),
         user_part(folder("config.toml"), EntryContent::ServerTable("mcp_servers")),

@@ -10,6 +10,7 @@ pub(super) const COPILOT: Recipe = Recipe {
     title: "Copilot CLI",
     programs: &["copilot"],
     traces: &[folder("")],
+    variables: &["COPILOT_CLI"],
     parts: &[
         user_part(folder("hooks/weir.json"), EntryContent::Hooks(&HOOKS)),
         user_part(folder("mcp-config.json"), EntryContent::Server(&["mcpServers"], local)),

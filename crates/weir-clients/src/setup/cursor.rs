@@ -9,6 +9,7 @@ pub(super) const CURSOR: Recipe = Recipe {
     title: "Cursor",
     programs: &["cursor", "cursor-agent"],
     traces: &[home(".cursor")],
+    variables: &["CURSOR_AGENT"],
     parts: &[
         user_part(home(".cursor/hooks.json"), EntryContent::Hooks(&HOOKS)),
         user_part(home(".cursor/mcp.json"), EntryContent::USUAL_SERVER),

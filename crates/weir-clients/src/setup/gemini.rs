@@ -10,6 +10,7 @@ pub(super) const GEMINI: Recipe = Recipe {
     title: "Gemini CLI",
     programs: &["gemini"],
     traces: &[home(".gemini/settings.json"), home(".gemini/tmp")],
+    variables: &["GEMINI_CLI"],
     parts: &[
         user_part(home(".gemini/settings.json"), EntryContent::Hooks(&HOOKS)),
         user_part(home(".gemini/settings.json"), EntryContent::USUAL_SERVER),

@@ -10,6 +10,7 @@ pub(super) const OPENCODE: Recipe = Recipe {
     title: "OpenCode",
     programs: &["opencode"],
     traces: &[config("opencode")],
+    variables: &["OPENCODE"],
     parts: &[
         user_part(config("opencode/plugins/weir.js"), EntryContent::Plugin(PLUGIN)),
         user_part(

@@ -10,6 +10,7 @@ pub(super) const QWEN: Recipe = Recipe {
     title: "Qwen Code",
     programs: &["qwen"],
     traces: &[home(".qwen")],
+    variables: &["QWEN_CODE"],
     parts: &[
         user_part(home(".qwen/settings.json"), EntryContent::Hooks(&HOOKS)),
         user_part(home(".qwen/settings.json"), EntryContent::USUAL_SERVER),

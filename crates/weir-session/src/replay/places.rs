@@ -14,6 +14,7 @@ use std::time::SystemTime;
 use flate2::read::MultiGzDecoder;
 use walkdir::WalkDir;
 use weir_clients::json;
+use weir_clients::setup::RECIPES;
 use weir_clients::transcript::{self, Part, Reading, Skipped, Transcript};
 use weir_core::Timestamp;
 use weir_host::env::Env;
@@ -26,10 +27,6 @@ const MAX_DEPTH: usize = 8;
 const MAX_INFLATED_BYTES: u64 = 1 << 30;
 /// The largest document of OpenCode's storage, in bytes.
 const MAX_DOCUMENT_BYTES: u64 = 32 << 20;
-
-/// The variables that name another folder for a client's files, and the folder below the home folder that they replace.
-const MOVED: [(&str, &str); 3] =
-    [("CLAUDE_CONFIG_DIR", ".claude"), ("CODEX_HOME", ".codex"), ("COPILOT_HOME", ".copilot")];
 
 /// The location of a transcript.
 pub struct TranscriptLocation {
@@ -96,7 +93,8 @@ fn of_clients(env: &Env) -> Places {
 /// Returns the folders that variables name for clients, each with the one that it replaces. Sessions from before may
 /// still be there.
 fn moved(env: &Env) -> Vec<(&'static str, PathBuf)> {
-    MOVED.into_iter().filter_map(|(name, from)| Some((from, env.named_folder(name)?))).collect()
+    let moved = RECIPES.iter().filter_map(|recipe| recipe.moved_folder());
+    moved.filter_map(|(name, from)| Some((from, env.named_folder(name)?))).collect()
 }
 
 fn newest_first(mut found: Vec<TranscriptLocation>) -> Vec<TranscriptLocation> {
