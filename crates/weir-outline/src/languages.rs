@@ -70,7 +70,19 @@ pub static LANGUAGES: &[&Language] = &[
 /// A language whose files can be outlined.
 pub struct Language {
     pub(crate) method: ReadMethod,
+    content: Content,
     table: OnceLock<Table>,
+}
+
+/// What the files of a language mostly contain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Code.
+    Code,
+    /// Keys and values. A large file is data.
+    Keys,
+    /// Data or prose, whose values and sentences matter. An outline omits them. A large file is data.
+    Text,
 }
 
 /// How a language is read.
@@ -109,11 +121,22 @@ pub(crate) enum NodeClass {
 
 impl Language {
     pub(crate) const fn walked(spec: Spec) -> Self {
-        Self { method: ReadMethod::Walk(spec), table: OnceLock::new() }
+        Self { method: ReadMethod::Walk(spec), content: Content::Code, table: OnceLock::new() }
     }
 
     pub(crate) const fn read_by(reader: Reader) -> Self {
-        Self { method: ReadMethod::Own(reader), table: OnceLock::new() }
+        Self { method: ReadMethod::Own(reader), content: Content::Code, table: OnceLock::new() }
+    }
+
+    /// Says what the files contain, if it is not code.
+    pub(crate) const fn with_content(mut self, content: Content) -> Self {
+        self.content = content;
+        self
+    }
+
+    /// Returns what the files mostly contain.
+    pub fn content(&self) -> Content {
+        self.content
     }
 
     /// Returns the usual name of the language, in lower case.

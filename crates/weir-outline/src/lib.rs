@@ -45,7 +45,7 @@ mod spec;
 mod walk;
 pub mod wire;
 
-pub use languages::{LANGUAGES, Language, language_of};
+pub use languages::{Content, LANGUAGES, Language, language_of};
 pub use model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 pub use outlined::{LARGEST, OutlineError, outline};
 pub use render::{Level, Shown, show};

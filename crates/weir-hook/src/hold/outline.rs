@@ -3,22 +3,21 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use weir_outline::Level;
+use weir_outline::{Content, Language, Level};
 
 /// A larger file takes too long to parse while a client waits.
 const MAX_FILE_BYTES: u64 = 256 << 10;
-/// Languages for data and prose. Their values and sentences matter, which a digest collects and an outline omits.
-const NOT_CODE: [&str; 3] = ["json", "markdown", "html"];
 
 /// Starts the parser early, while the text is still being stored.
 pub(super) fn prepare(path: &Path) {
-    if weir_outline::language_of(path, "").is_some_and(is_code) {
+    if weir_outline::language_of(path, "").is_some_and(is_outlined) {
         weir_files::outlining::prepare();
     }
 }
 
-fn is_code(language: &weir_outline::Language) -> bool {
-    !NOT_CODE.contains(&language.name())
+/// Returns whether an outline shows what matters. The values and sentences of a text do, and a digest collects them.
+fn is_outlined(language: &Language) -> bool {
+    language.content() != Content::Text
 }
 
 /// Returns the outline of a source file with all its names, if its language is known and it has any symbols.
@@ -28,7 +27,7 @@ pub(super) fn of(text: &str, path: &Path, budget: usize) -> Option<String> {
     }
     let plain = without_numbers(text);
     let text: &str = &plain;
-    let language = weir_outline::language_of(path, text).filter(|language| is_code(language))?;
+    let language = weir_outline::language_of(path, text).filter(|language| is_outlined(language))?;
     let outline = weir_files::outlining::outline(language, text).ok()?;
     let mut last = None;
     for level in [Level::Verbose, Level::Standard, Level::Minimal] {

@@ -17,7 +17,7 @@ use weir_files::outlining::outline;
 use weir_host::answer::size;
 use weir_host::error::CommandError;
 use weir_outline::map::{Facts, pack, symbols_to_text};
-use weir_outline::{LANGUAGES, Language, OutlineError, language_of};
+use weir_outline::{Content, LANGUAGES, Language, OutlineError, language_of};
 use weir_store::{MapChange, MapFile, Store};
 
 use super::key;
@@ -31,7 +31,6 @@ const MAX_FILES: usize = 100_000;
 const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Larger files of keys and values are data.
 const MAX_DATA_BYTES: u64 = 64 << 10;
-const DATA: &[&str] = &["json", "yaml", "toml", "html", "css", "sql", "markdown"];
 /// Lines that are this long on average were not written by a person.
 const MAX_MEAN_LINE_BYTES: usize = 300;
 /// The interval between progress reports.
@@ -106,8 +105,8 @@ fn drop_lost_folders(store: &mut Store, scope: &Scope) -> Result<(), CommandErro
 /// Whether a file's name indicates a supported language, or the file may be a script.
 fn may_be_mapped(found: &FoundFile) -> bool {
     match language_of(&found.path, "") {
-        Some(language) if DATA.contains(&language.name()) => found.bytes <= MAX_DATA_BYTES,
-        Some(_) => found.bytes <= MAX_FILE_BYTES,
+        Some(language) if language.content() == Content::Code => found.bytes <= MAX_FILE_BYTES,
+        Some(_) => found.bytes <= MAX_DATA_BYTES,
         None => found.path.extension().is_none() && found.bytes <= MAX_DATA_BYTES,
     }
 }

@@ -5,8 +5,8 @@
 
 use tree_sitter::Node;
 
-use super::Language;
 use super::common::{children, first_of};
+use super::{Content, Language};
 use crate::model::{Item, ItemKind};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
@@ -35,7 +35,8 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     by_lines: &[],
     docs: Docs { item: |_| true, file: |_| true },
     hooks: Hooks { preprocess, names, values, refine, ..Hooks::NONE },
-});
+})
+.with_content(Content::Keys);
 
 /// Replaces the comparison in a range query by the colon that the grammar knows.
 fn preprocess(text: &str) -> Option<String> {

@@ -4,8 +4,8 @@
 
 use tree_sitter::Node;
 
-use super::Language;
 use super::common::{children, first_of};
+use super::{Content, Language};
 use crate::model::{Item, ItemKind};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
@@ -27,7 +27,8 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     by_lines: &[],
     docs: Docs { item: |_| false, file: |_| false },
     hooks: Hooks { row, names, refine, doc, ..Hooks::NONE },
-});
+})
+.with_content(Content::Text);
 
 /// Elements that structure a page, named or not.
 const PARTS: [&str; 9] = ["header", "nav", "main", "section", "article", "aside", "footer", "form", "dialog"];

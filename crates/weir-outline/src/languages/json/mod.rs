@@ -3,7 +3,7 @@
 //! Known misses: JSON5's unquoted keys are skipped.
 
 use super::shape::{self, KeyValue, Value};
-use super::{Language, Reader};
+use super::{Content, Language, Reader};
 use crate::model::Outline;
 
 pub(super) static LANGUAGE: Language = Language::read_by(Reader {
@@ -12,7 +12,8 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     extensions: &["json", "jsonc", "json5", "geojson", "webmanifest", "avsc", "ipynb"],
     file_names: &[".babelrc", ".eslintrc", ".prettierrc", ".jshintrc", "composer.lock", "Pipfile.lock"],
     read,
-});
+})
+.with_content(Content::Text);
 
 /// Maximum nesting of values. Deeper ones, which only hostile files have, are skipped.
 const MAX_DEPTH: usize = 64;

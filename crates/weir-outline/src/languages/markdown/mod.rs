@@ -8,7 +8,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::common::Lines;
-use super::{Language, Reader};
+use super::{Content, Language, Reader};
 use crate::docs;
 use crate::model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 
@@ -18,7 +18,8 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     extensions: &["md", "markdown", "mdown", "mkd", "mdx", "qmd", "rmd"],
     file_names: &["README", "CHANGELOG"],
     read,
-});
+})
+.with_content(Content::Text);
 
 /// Maximum number of link targets to name.
 const MAX_NAMED: usize = 8;

@@ -10,7 +10,7 @@ use std::ops::Range;
 use lex::SqlToken;
 
 use super::common::Lines;
-use super::{Language, Reader};
+use super::{Content, Language, Reader};
 use crate::docs;
 use crate::model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 
@@ -20,7 +20,8 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     extensions: &["sql", "ddl", "psql", "pgsql", "plsql", "tsql"],
     file_names: &[],
     read,
-});
+})
+.with_content(Content::Keys);
 
 /// Maximum length of a statement in characters. A longer one is cut.
 const MAX_STATEMENT_CHARS: usize = 160;

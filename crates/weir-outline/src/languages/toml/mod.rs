@@ -5,7 +5,7 @@
 use toml_edit::{Array, Document, Item, Key, TableLike, Value as Toml};
 
 use super::shape::{self, KeyValue, Value};
-use super::{Language, Reader};
+use super::{Content, Language, Reader};
 use crate::model::Outline;
 
 pub(super) static LANGUAGE: Language = Language::read_by(Reader {
@@ -14,7 +14,8 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     extensions: &["toml"],
     file_names: &["Cargo.lock", "poetry.lock", "uv.lock", "Pipfile", "pdm.lock"],
     read,
-});
+})
+.with_content(Content::Keys);
 
 /// Maximum number of invalid lines. A file with more is something else.
 const MAX_BROKEN_LINES: usize = 8;

@@ -8,7 +8,7 @@ use tree_sitter::Node;
 
 use super::common::{children, first_of};
 use super::shape::{self, KeyValue, Value};
-use super::{Language, Reader};
+use super::{Content, Language, Reader};
 use crate::model::{Item, Outline};
 use crate::parse::Parsing;
 
@@ -18,7 +18,8 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     extensions: &["yaml", "yml"],
     file_names: &[".clang-format", ".clang-tidy", ".yamllint", "CITATION.cff"],
     read,
-});
+})
+.with_content(Content::Keys);
 
 /// Maximum nesting of values. Deeper ones, which only hostile files have, are skipped.
 const MAX_DEPTH: usize = 64;
