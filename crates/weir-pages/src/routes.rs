@@ -6,77 +6,70 @@ use std::fmt::Write;
 use crate::shell::Shell;
 use crate::text::Text;
 
-/// A page in the menu.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Page {
+/// Declares the pages: the path of each below that of a project, the letter that goes to it after `g`, and whether the
+/// menu lists it.
+macro_rules! pages {
+    ($($(#[$doc:meta])* $page:ident { path: $path:literal, letter: $letter:literal, in_menu: $in_menu:literal })*) => {
+        /// A page that the menu or a field leads to.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Page {
+            $($(#[$doc])* $page,)*
+        }
+
+        impl Page {
+            const ALL: &[Self] = &[$(Self::$page),*];
+
+            /// Returns the name of the page.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$page => stringify!($page),)* }
+            }
+
+            /// Returns the path of the page, below that of a project.
+            pub fn path(self) -> &'static str {
+                match self { $(Self::$page => $path,)* }
+            }
+
+            /// Returns the letter that goes to the page after `g`.
+            pub(crate) fn letter(self) -> &'static str {
+                match self { $(Self::$page => $letter,)* }
+            }
+
+            fn is_in_menu(self) -> bool {
+                match self { $(Self::$page => $in_menu,)* }
+            }
+        }
+    };
+}
+
+// In the order of the menu.
+pages! {
     /// What happened, what it saved and what it cost.
-    Today,
+    Today { path: "/", letter: "t", in_menu: true }
     /// The conversations.
-    Sessions,
-    /// Everything that is kept, by words and meaning.
-    Search,
+    Sessions { path: "/sessions", letter: "s", in_menu: true }
+    /// Everything that is kept, by words and meaning. It has a field of its own.
+    Search { path: "/search", letter: "f", in_menu: false }
     /// What was decided and learned.
-    Notes,
+    Notes { path: "/notes", letter: "n", in_menu: true }
     /// What each window size costs.
-    Window,
+    Window { path: "/window", letter: "w", in_menu: true }
     /// The projects that have a store.
-    Projects,
+    Projects { path: "/projects", letter: "p", in_menu: true }
     /// What works and what does not.
-    Health,
+    Health { path: "/health", letter: "h", in_menu: true }
     /// What is set, and where.
-    Settings,
+    Settings { path: "/settings", letter: "c", in_menu: true }
 }
 
 impl Page {
-    /// The pages in the order of the menu. Search has a field of its own.
-    pub(crate) const MENU: [Self; 7] =
-        [Self::Today, Self::Sessions, Self::Notes, Self::Window, Self::Projects, Self::Health, Self::Settings];
-
-    /// Returns the name of the page.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Today => "Today",
-            Self::Sessions => "Sessions",
-            Self::Search => "Search",
-            Self::Notes => "Notes",
-            Self::Window => "Window",
-            Self::Projects => "Projects",
-            Self::Health => "Health",
-            Self::Settings => "Settings",
-        }
-    }
-
-    /// Returns the path of the page, below that of a project.
-    pub fn path(self) -> &'static str {
-        match self {
-            Self::Today => "/",
-            Self::Sessions => "/sessions",
-            Self::Search => "/search",
-            Self::Notes => "/notes",
-            Self::Window => "/window",
-            Self::Projects => "/projects",
-            Self::Health => "/health",
-            Self::Settings => "/settings",
-        }
+    /// Returns the pages of the menu, in its order.
+    pub(crate) fn menu() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|page| page.is_in_menu())
     }
 
     /// Returns the page at a path, below that of a project.
     pub fn parse(path: &str) -> Option<Self> {
-        Self::MENU.into_iter().chain([Self::Search]).find(|page| page.path() == path)
-    }
-
-    /// Returns the letter that goes to the page after `g`.
-    pub(crate) fn letter(self) -> &'static str {
-        match self {
-            Self::Today => "t",
-            Self::Sessions => "s",
-            Self::Search => "f",
-            Self::Notes => "n",
-            Self::Window => "w",
-            Self::Projects => "p",
-            Self::Health => "h",
-            Self::Settings => "c",
-        }
+        Self::ALL.iter().copied().find(|page| page.path() == path)
     }
 }
 

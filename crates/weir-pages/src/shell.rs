@@ -136,11 +136,12 @@ impl Shell {
             aside.side #menu aria-label="Menu" popover {
                 a.brand href=(self.page(Page::Today)) { (mark()) "Weir" }
                 (self.project_switch(current.unwrap_or(Page::Today)))
-                a.field href=(self.page(Page::Search)) aria-current=[is_current(Page::Search)] data-go="f" data-search {
+                a.field href=(self.page(Page::Search)) aria-current=[is_current(Page::Search)]
+                    data-go=(Page::Search.letter()) data-search {
                     "Search " kbd hidden data-hint { "/" }
                 }
                 nav.nav aria-label="Pages" {
-                    @for page in Page::MENU {
+                    @for page in Page::menu() {
                         @if page == Page::Health { hr; }
                         a href=(self.page(page)) aria-current=[is_current(page)] data-go=(page.letter()) {
                             (page.name()) " " (self.badge_of(page))
