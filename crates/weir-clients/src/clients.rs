@@ -1,24 +1,48 @@
-//! The list of clients. Adding one takes a file in `clients` and a line here.
+//! The list of clients. Adding one takes a file in `clients` and a line here. The file has the [`Recipe`] that sets the
+//! client up. For a client with hooks it has the [`Client`] that decodes them, and the recipe is in `setup.rs` in the
+//! client's folder.
 
+mod amp;
+mod antigravity;
 pub(crate) mod claude;
+mod cline;
 pub(crate) mod codex;
 pub(crate) mod copilot;
-pub(crate) mod cursor;
+mod cursor;
 pub(crate) mod gemini;
+mod jetbrains;
+mod kilo;
+mod kiro;
 pub(crate) mod opencode;
 pub(crate) mod qwen;
-pub(crate) mod vscode;
+mod vscode;
+mod windsurf;
+mod zed;
 
 use crate::Client;
+use crate::setup::Recipe;
 
-/// Every supported client.
-pub const CLIENTS: &[&Client] = &[
-    &claude::CLAUDE,
-    &codex::CODEX,
-    &copilot::COPILOT,
-    &gemini::GEMINI,
-    &opencode::OPENCODE,
-    &qwen::QWEN,
-    &cursor::CURSOR,
-    &vscode::VSCODE,
+/// Every client that can be set up, beginning with those whose recipe was tested with the real client.
+pub const RECIPES: &[&Recipe] = &[
+    &claude::setup::SETUP,
+    &codex::setup::SETUP,
+    &opencode::setup::SETUP,
+    &gemini::setup::SETUP,
+    &qwen::setup::SETUP,
+    &copilot::setup::SETUP,
+    &vscode::setup::SETUP,
+    &cursor::setup::SETUP,
+    &windsurf::SETUP,
+    &cline::SETUP,
+    &zed::SETUP,
+    &kiro::SETUP,
+    &jetbrains::SETUP,
+    &kilo::SETUP,
+    &amp::SETUP,
+    &antigravity::SETUP,
 ];
+
+/// Returns the clients whose hooks Weir answers.
+pub fn all() -> impl Iterator<Item = &'static Client> {
+    RECIPES.iter().filter_map(|recipe| recipe.client)
+}

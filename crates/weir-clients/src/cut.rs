@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::Client;
 use crate::hook::Tool;
-use crate::{CLIENTS, Client};
 
 /// How a client shortens an output that is too long for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Client {
 
     /// Returns the client that stores its sessions under this name.
     pub fn of_session(session: &str) -> Option<&'static Self> {
-        CLIENTS.iter().copied().find(|client| client.session == session)
+        crate::all().find(|client| client.session == session)
     }
 }
 

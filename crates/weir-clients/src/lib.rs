@@ -1,4 +1,4 @@
-//! The supported clients, one file each: what their hooks send and what they accept in return.
+//! The supported clients, each in its own file or folder: what their hooks send and what they accept in return.
 //!
 //! A [`Client`] is constant data and plain functions. [`decode`](Client::decode) turns a client's payload into a
 //! [`Hook`], the one form that the rest of the program knows; [`reply`](Client::reply) turns our [`Reply`] into the
@@ -31,7 +31,7 @@ mod text;
 pub mod transcript;
 mod wire;
 
-pub use clients::CLIENTS;
+pub use clients::all;
 pub use cut::{CutOutput, OwnCut, Retention};
 pub use hook::{AcceptedReplies, Done, Hook, Output, Point, Shown, Start, Subagent, Tool, ToolCall};
 pub use purpose::{Purpose, may_flood, of_command as purpose_of_command, purpose, question, written};
@@ -99,7 +99,7 @@ pub enum Reply {
 
 /// Returns the client with this name.
 pub fn find(name: &str) -> Option<&'static Client> {
-    CLIENTS.iter().copied().find(|client| client.name == name)
+    all().find(|client| client.name == name)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::clients::{CLIENTS, codex};
+use crate::clients::{self, codex};
 use crate::hook::{Done, Output, Tool, ToolCall};
 use crate::text::Text;
 use crate::wire::{first_text, mcp_tool, text};
@@ -89,7 +89,10 @@ fn tool(name: &str, input: &Value) -> Tool {
         };
     }
     // Some clients take any name with a separator for a tool of an MCP server.
-    let mut known = CLIENTS.iter().map(|client| (client.tool)(name, input));
+    let mut clients: Vec<_> = clients::all().collect();
+    // Clients that share a name name the arguments differently; the first by name decides.
+    clients.sort_unstable_by_key(|client| client.name);
+    let mut known = clients.into_iter().map(|client| (client.tool)(name, input));
     match known.find(|tool| !matches!(tool, Tool::Other | Tool::Mcp { .. })) {
         Some(Tool::Read { path, part }) if path.is_empty() => {
             return Tool::Read { path: first_text(input, &PATHS).to_owned(), part };

@@ -1,62 +1,29 @@
 //! The changes to each client's settings that make it call Weir: which files, and which entries in them are ours.
 //!
 //! A [`Recipe`] is constant data. [`Part::add`] and [`Part::remove`] are functions of a file's text alone: everything
-//! that others wrote stays as it is, and adding is idempotent. Adding a client takes a file in `setup` and a line in
-//! [`RECIPES`].
+//! that others wrote stays as it is, and adding is idempotent. Each client's recipe is with the client, in `clients`.
 
-mod amp;
-mod antigravity;
-mod claude;
-mod cline;
-mod codex;
-mod copilot;
-mod cursor;
-mod gemini;
 mod hooks;
-mod jetbrains;
 mod json;
-mod kilo;
-mod kiro;
-mod opencode;
 mod ours;
-mod qwen;
-mod server;
+pub(crate) mod server;
 mod setting;
 mod table;
 #[cfg(test)]
 mod tests;
-mod vscode;
 mod window;
-mod windsurf;
-mod zed;
 
 use serde_json::Value;
 
+use crate::Client;
+pub use crate::clients::RECIPES;
 pub use setting::Setting;
 pub use window::{Scale, Window};
 
-/// Every client that can be set up, beginning with those whose recipe was tested with the real client.
-pub const RECIPES: &[&Recipe] = &[
-    &claude::CLAUDE,
-    &codex::CODEX,
-    &opencode::OPENCODE,
-    &gemini::GEMINI,
-    &qwen::QWEN,
-    &copilot::COPILOT,
-    &vscode::VSCODE,
-    &cursor::CURSOR,
-    &windsurf::WINDSURF,
-    &cline::CLINE,
-    &zed::ZED,
-    &kiro::KIRO,
-    &jetbrains::JETBRAINS,
-    &kilo::KILO,
-    &amp::AMP,
-    &antigravity::ANTIGRAVITY,
-];
-
 /// The setup of one client.
 pub struct Recipe {
+    /// The client that decodes its hooks, if Weir answers them.
+    pub client: Option<&'static Client>,
     /// The name used in commands.
     pub name: &'static str,
     /// The name shown to people.
@@ -187,7 +154,7 @@ pub enum EntryContent {
 
 impl EntryContent {
     /// Our MCP server, where most clients have their servers and in the form that they use.
-    const USUAL_SERVER: Self = Self::Server(&["mcpServers"], server::plain);
+    pub(crate) const USUAL_SERVER: Self = Self::Server(&["mcpServers"], server::plain);
 }
 
 /// The layout of a client's hooks.
@@ -210,7 +177,7 @@ pub struct Hooks {
 
 impl Hooks {
     /// The layout of Claude Code, which others share in part, without events.
-    const OF_CLAUDE: Self = Self {
+    pub(crate) const OF_CLAUDE: Self = Self {
         grouped: true,
         command: "command",
         typed: true,
@@ -246,7 +213,8 @@ pub fn find(name: &str) -> Option<&'static Recipe> {
 
 impl Recipe {
     /// A recipe with nothing in it, for the fields that a client does not need.
-    const BLANK: Self = Self {
+    pub(crate) const BLANK: Self = Self {
+        client: None,
         name: "",
         title: "",
         programs: &[],
@@ -262,10 +230,15 @@ impl Recipe {
         basis: Basis::Documented,
     };
 
+    /// Returns a recipe with nothing in it but the client that it sets up.
+    pub(crate) const fn of(client: &'static Client) -> Self {
+        Self { client: Some(client), name: client.name, title: client.title, ..Self::BLANK }
+    }
+
     /// Returns the parts for the user or for a project; empty if the client has no such settings. Leaves out hooks of
     /// clients that we cannot decode, since each of their calls would be a fault.
     pub fn parts_for(&self, whose: SetupScope) -> impl Iterator<Item = &'static Part> {
-        let understood = crate::find(self.name).is_some();
+        let understood = self.client.is_some();
         self.parts.iter().filter(move |part| part.whose == whose && (understood || !part.is_hooks()))
     }
 
@@ -339,32 +312,32 @@ impl Part {
 }
 
 /// Returns a place in the user's home folder.
-const fn home(path: &'static str) -> Place {
+pub(crate) const fn home(path: &'static str) -> Place {
     Place { base: Base::Home, path, or: None }
 }
 
 /// Returns a place in the user's configuration folder.
-const fn config(path: &'static str) -> Place {
+pub(crate) const fn config(path: &'static str) -> Place {
     Place { base: Base::Config, path, or: None }
 }
 
 /// Returns a place in the folder of desktop programs.
-const fn application(path: &'static str) -> Place {
+pub(crate) const fn application(path: &'static str) -> Place {
     Place { base: Base::Application, path, or: None }
 }
 
 /// Returns a place in the project.
-const fn project(path: &'static str) -> Place {
+pub(crate) const fn project(path: &'static str) -> Place {
     Place { base: Base::Project, path, or: None }
 }
 
 /// Returns a part for the user.
-const fn user_part(place: Place, what: EntryContent) -> Part {
+pub(crate) const fn user_part(place: Place, what: EntryContent) -> Part {
     Part { whose: SetupScope::User, place, what }
 }
 
 /// Returns a part for a project.
-const fn project_part(place: Place, what: EntryContent) -> Part {
+pub(crate) const fn project_part(place: Place, what: EntryContent) -> Part {
     Part { whose: SetupScope::Project, place, what }
 }
 

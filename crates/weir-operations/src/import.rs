@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use weir_clients::{CLIENTS, transcript};
+use weir_clients::transcript;
 use weir_context::Context;
 use weir_core::wording::quoted;
 use weir_host::answer::Answer;
@@ -100,7 +100,7 @@ keep their original times. Running it again imports only what is new.";
 /// Returns the client with this name.
 fn client(name: &str) -> Result<&'static weir_clients::Client, CommandError> {
     weir_clients::find(name).ok_or_else(|| {
-        let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+        let names: Vec<&str> = weir_clients::all().map(|client| client.name).collect();
         CommandError::usage(format!("unknown client `{name}`")).hint(format!("use one of {}", names.join(", ")))
     })
 }

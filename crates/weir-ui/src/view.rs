@@ -166,7 +166,7 @@ pub(super) fn title_of(session: &SessionSummary) -> Text {
 
 /// Returns the name of a client as people know it.
 pub(super) fn client_name(client: &str) -> &str {
-    weir_clients::CLIENTS.iter().find(|known| known.session == client).map_or(client, |known| known.title)
+    weir_clients::all().find(|known| known.session == client).map_or(client, |known| known.title)
 }
 
 /// Returns a session as addresses name it.

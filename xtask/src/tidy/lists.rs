@@ -39,15 +39,8 @@ const LISTS: &[List] = &[
     List {
         thing: "client",
         folder: "crates/weir-clients/src/clients/",
-        mark: ": Client = Client {",
-        file: "crates/weir-clients/src/clients.rs",
-        name: "CLIENTS",
-    },
-    List {
-        thing: "setup of a client",
-        folder: "crates/weir-clients/src/setup/",
         mark: ": Recipe = Recipe {",
-        file: "crates/weir-clients/src/setup.rs",
+        file: "crates/weir-clients/src/clients.rs",
         name: "RECIPES",
     },
 ];

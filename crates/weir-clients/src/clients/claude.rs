@@ -1,6 +1,8 @@
 //! Claude Code. It accepts a replaced output only in the shape of the tool's own output, and silently ignores any other
 //! shape. It never accepts one for a command that failed.
 
+pub(crate) mod setup;
+
 use std::path::PathBuf;
 
 use serde_json::{Value, json};

@@ -2,6 +2,8 @@
 //! trusted. Its hook receives only a part of a large output and the rest is lost, so the command is rewritten
 //! beforehand.
 
+pub(crate) mod setup;
+
 use serde_json::{Value, json};
 
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Shown, Tool};

@@ -1,6 +1,8 @@
 //! Copilot CLI. It saves a large output itself, and shows the first lines and the path; it refuses to read a large
 //! file. A hook called in a subagent has the subagent's key, and the session's key in a separate field.
 
+pub(crate) mod setup;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};

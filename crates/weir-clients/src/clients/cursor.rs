@@ -2,6 +2,8 @@
 //! tested with Cursor. It accepts a replacement for the output of MCP tools only, and context after a tool call or at
 //! the start of a session. It does not say whether it would ask the user about a command, so no command is rewritten.
 
+pub(crate) mod setup;
+
 use std::path::PathBuf;
 
 use serde_json::{Value, json};

@@ -5,6 +5,8 @@
 //! It announces a compaction before every request to the model, whether it compacts or not. The transcript records
 //! whether it actually compacted.
 
+pub(crate) mod setup;
+
 use serde_json::{Value, json};
 
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool, ToolCall};

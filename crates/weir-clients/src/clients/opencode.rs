@@ -2,6 +2,8 @@
 //! Context for the start of a session goes into the system prompt of every request, so the plugin asks for it once, and
 //! again after a compaction.
 
+pub(crate) mod setup;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};

@@ -2,6 +2,8 @@
 //! output and saves the whole. A replaced output reaches the model as the tool's error; the output of a command that
 //! failed cannot be replaced.
 
+pub(crate) mod setup;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};

@@ -6,6 +6,8 @@
 //! It also runs the hooks of Claude Code's settings and of Copilot CLI's hook files. Those clients' decoders recognise
 //! its payloads (`Wire::is_of_vscode`) and leave them to this one.
 
+pub(crate) mod setup;
+
 use serde_json::Value;
 
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool};

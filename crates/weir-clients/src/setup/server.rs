@@ -10,7 +10,7 @@ use super::ours::{NAME, is_our_server};
 const UPDATED_KEYS: [&str; 2] = ["command", "args"];
 
 /// Returns our server's entry in the form that most clients use.
-pub(super) fn plain(program: &str) -> Value {
+pub(crate) fn plain(program: &str) -> Value {
     json!({ "command": program, "args": ["mcp"] })
 }
 

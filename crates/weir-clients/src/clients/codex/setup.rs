@@ -2,15 +2,14 @@
 
 use toml_edit::Document;
 
-use super::{
+use super::CODEX;
+use crate::setup::{
     Base, Basis, EntryContent, Hooks, Packed, Place, Recipe, Scale, Setting, Trust, Window, project, project_part,
     user_part,
 };
 
 /// Codex.
-pub(super) const CODEX: Recipe = Recipe {
-    name: "codex",
-    title: "Codex",
+pub(crate) const SETUP: Recipe = Recipe {
     programs: &["codex"],
     traces: &[folder("")],
     variables: &["CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"],
@@ -33,7 +32,7 @@ pub(super) const CODEX: Recipe = Recipe {
     }),
     blind_spot: Some("in code mode, which most of its models use, hooks do not see what a script prints"),
     basis: Basis::Seen,
-    ..Recipe::BLANK
+    ..Recipe::of(&CODEX)
 };
 
 const fn folder(path: &'static str) -> Place {

@@ -1,9 +1,9 @@
 //! Cline. The file is that of its command line; the extension keeps its own among the editor's files.
 
-use super::{Basis, EntryContent, Recipe, home, user_part};
+use crate::setup::{Basis, EntryContent, Recipe, home, user_part};
 
 /// Cline.
-pub(super) const CLINE: Recipe = Recipe {
+pub(crate) const SETUP: Recipe = Recipe {
     name: "cline",
     title: "Cline",
     programs: &["cline"],

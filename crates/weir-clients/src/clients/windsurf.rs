@@ -1,9 +1,9 @@
 //! Windsurf. It has one file of MCP servers, for the user.
 
-use super::{Basis, EntryContent, Recipe, home, user_part};
+use crate::setup::{Basis, EntryContent, Recipe, home, user_part};
 
 /// Windsurf.
-pub(super) const WINDSURF: Recipe = Recipe {
+pub(crate) const SETUP: Recipe = Recipe {
     name: "windsurf",
     title: "Windsurf",
     programs: &["windsurf"],

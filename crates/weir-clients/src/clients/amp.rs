@@ -1,10 +1,10 @@
 //! Amp. Its settings are one flat object with dots in the keys.
 
-use super::server::plain;
-use super::{Base, Basis, EntryContent, Place, Recipe, config, project_part, user_part};
+use crate::setup::server::plain;
+use crate::setup::{Base, Basis, EntryContent, Place, Recipe, config, project_part, user_part};
 
 /// Amp.
-pub(super) const AMP: Recipe = Recipe {
+pub(crate) const SETUP: Recipe = Recipe {
     name: "amp",
     title: "Amp",
     programs: &["amp"],

@@ -1,9 +1,9 @@
 //! Antigravity, the editor and the command line. They share one file of MCP servers since version 2.
 
-use super::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
+use crate::setup::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
 
 /// Antigravity.
-pub(super) const ANTIGRAVITY: Recipe = Recipe {
+pub(crate) const SETUP: Recipe = Recipe {
     name: "antigravity",
     title: "Antigravity",
     programs: &["agy", "antigravity"],

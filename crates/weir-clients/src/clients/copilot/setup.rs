@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Base, Basis, EntryContent, Hooks, Packed, Place, Recipe, project, project_part, user_part};
+use super::COPILOT;
+use crate::setup::{Base, Basis, EntryContent, Hooks, Packed, Place, Recipe, project, project_part, user_part};
 
 /// Copilot CLI.
-pub(super) const COPILOT: Recipe = Recipe {
-    name: "copilot",
-    title: "Copilot CLI",
+pub(crate) const SETUP: Recipe = Recipe {
     programs: &["copilot"],
     traces: &[folder("")],
     variables: &["COPILOT_CLI"],
@@ -19,7 +18,7 @@ pub(super) const COPILOT: Recipe = Recipe {
     ],
     plugin: Some(Packed::Key(folder("settings.json"), "enabledPlugins")),
     basis: Basis::Seen,
-    ..Recipe::BLANK
+    ..Recipe::of(&COPILOT)
 };
 
 const fn folder(path: &'static str) -> Place {

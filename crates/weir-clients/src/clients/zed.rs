@@ -1,10 +1,10 @@
 //! Zed. Its MCP servers are among its other settings.
 
-use super::server::plain;
-use super::{Basis, EntryContent, Recipe, config, project, project_part, user_part};
+use crate::setup::server::plain;
+use crate::setup::{Basis, EntryContent, Recipe, config, project, project_part, user_part};
 
 /// Zed.
-pub(super) const ZED: Recipe = Recipe {
+pub(crate) const SETUP: Recipe = Recipe {
     name: "zed",
     title: "Zed",
     programs: &["zed", "zeditor"],

@@ -1,10 +1,10 @@
 //! Kilo Code, which uses the format of OpenCode.
 
-use super::opencode::local;
-use super::{Base, Basis, EntryContent, Place, Recipe, config, project_part, user_part};
+use super::opencode::setup::local;
+use crate::setup::{Base, Basis, EntryContent, Place, Recipe, config, project_part, user_part};
 
 /// Kilo Code.
-pub(super) const KILO: Recipe = Recipe {
+pub(crate) const SETUP: Recipe = Recipe {
     name: "kilo",
     title: "Kilo Code",
     programs: &["kilo"],

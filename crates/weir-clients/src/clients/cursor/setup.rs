@@ -1,12 +1,11 @@
 //! Cursor. Its hooks are in a separate file, without groups. Events before a tool, at which an answer permits or denies
 //! it, are left out.
 
-use super::{Basis, EntryContent, Hooks, Recipe, home, project, project_part, user_part};
+use super::CURSOR;
+use crate::setup::{Basis, EntryContent, Hooks, Recipe, home, project, project_part, user_part};
 
 /// Cursor.
-pub(super) const CURSOR: Recipe = Recipe {
-    name: "cursor",
-    title: "Cursor",
+pub(crate) const SETUP: Recipe = Recipe {
     programs: &["cursor", "cursor-agent"],
     traces: &[home(".cursor")],
     variables: &["CURSOR_AGENT"],
@@ -18,7 +17,7 @@ pub(super) const CURSOR: Recipe = Recipe {
     ],
     then: Some("check that Settings, Hooks lists Weir's hooks"),
     basis: Basis::Documented,
-    ..Recipe::BLANK
+    ..Recipe::of(&CURSOR)
 };
 
 const HOOKS: Hooks = Hooks {

@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Base, Basis, EntryContent, Place, Recipe, config, project, project_part, user_part};
+use super::OPENCODE;
+use crate::setup::{Base, Basis, EntryContent, Place, Recipe, config, project, project_part, user_part};
 
 /// OpenCode.
-pub(super) const OPENCODE: Recipe = Recipe {
-    name: "opencode",
-    title: "OpenCode",
+pub(crate) const SETUP: Recipe = Recipe {
     programs: &["opencode"],
     traces: &[config("opencode")],
     variables: &["OPENCODE"],
@@ -24,12 +23,12 @@ pub(super) const OPENCODE: Recipe = Recipe {
         ),
     ],
     basis: Basis::Seen,
-    ..Recipe::BLANK
+    ..Recipe::of(&OPENCODE)
 };
 
-const PLUGIN: &str = include_str!("../../../../plugins/opencode/weir.js");
+const PLUGIN: &str = include_str!("../../../../../plugins/opencode/weir.js");
 
 /// Returns an MCP server's entry in the form of OpenCode and of Kilo Code, which is based on it.
-pub(super) fn local(program: &str) -> Value {
+pub(crate) fn local(program: &str) -> Value {
     json!({ "type": "local", "command": [program, "mcp"], "enabled": true })
 }

@@ -1,9 +1,9 @@
 //! Kiro, the editor and the command line.
 
-use super::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
+use crate::setup::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
 
 /// Kiro.
-pub(super) const KIRO: Recipe = Recipe {
+pub(crate) const SETUP: Recipe = Recipe {
     name: "kiro",
     title: "Kiro",
     programs: &["kiro", "kiro-cli"],

@@ -1,13 +1,12 @@
 //! Qwen Code. It supports a part of Claude Code's hooks.
 
-use super::{
+use super::QWEN;
+use crate::setup::{
     Basis, EntryContent, Hooks, Packed, Recipe, Scale, Setting, Window, home, project, project_part, user_part,
 };
 
 /// Qwen Code.
-pub(super) const QWEN: Recipe = Recipe {
-    name: "qwen",
-    title: "Qwen Code",
+pub(crate) const SETUP: Recipe = Recipe {
     programs: &["qwen"],
     traces: &[home(".qwen")],
     variables: &["QWEN_CODE"],
@@ -27,7 +26,7 @@ pub(super) const QWEN: Recipe = Recipe {
         scale: Scale::Share(200_000),
     }),
     basis: Basis::Seen,
-    ..Recipe::BLANK
+    ..Recipe::of(&QWEN)
 };
 
 const HOOKS: Hooks = Hooks {

@@ -1,9 +1,9 @@
 //! JetBrains. Junie reads a file; AI Assistant's MCP servers are set in a dialogue.
 
-use super::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
+use crate::setup::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
 
 /// Junie by JetBrains.
-pub(super) const JETBRAINS: Recipe = Recipe {
+pub(crate) const SETUP: Recipe = Recipe {
     name: "jetbrains",
     title: "JetBrains Junie",
     programs: &["junie"],

@@ -1,13 +1,12 @@
 //! Gemini CLI. Its hook timeouts are in milliseconds.
 
-use super::{
+use super::GEMINI;
+use crate::setup::{
     Basis, EntryContent, Hooks, Packed, Recipe, Scale, Setting, Window, home, project, project_part, user_part,
 };
 
 /// Gemini CLI.
-pub(super) const GEMINI: Recipe = Recipe {
-    name: "gemini",
-    title: "Gemini CLI",
+pub(crate) const SETUP: Recipe = Recipe {
     programs: &["gemini"],
     traces: &[home(".gemini/settings.json"), home(".gemini/tmp")],
     variables: &["GEMINI_CLI"],
@@ -27,7 +26,7 @@ pub(super) const GEMINI: Recipe = Recipe {
         scale: Scale::Share(1_048_576),
     }),
     basis: Basis::Seen,
-    ..Recipe::BLANK
+    ..Recipe::of(&GEMINI)
 };
 
 const HOOKS: Hooks = Hooks {

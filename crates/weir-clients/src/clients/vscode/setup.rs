@@ -3,12 +3,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Basis, EntryContent, Hooks, Recipe, application, home, project, project_part, user_part};
+use super::VSCODE;
+use crate::setup::{Basis, EntryContent, Hooks, Recipe, application, home, project, project_part, user_part};
 
 /// VS Code with GitHub Copilot.
-pub(super) const VSCODE: Recipe = Recipe {
-    name: "vscode",
-    title: "VS Code",
+pub(crate) const SETUP: Recipe = Recipe {
     programs: &["code"],
     traces: &[application("Code/User")],
     parts: &[
@@ -19,7 +18,7 @@ pub(super) const VSCODE: Recipe = Recipe {
     ],
     then: Some("check that Chat: Configure Hooks lists Weir's hooks"),
     basis: Basis::Documented,
-    ..Recipe::BLANK
+    ..Recipe::of(&VSCODE)
 };
 
 const HOOKS: Hooks = Hooks {

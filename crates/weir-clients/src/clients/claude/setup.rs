@@ -1,13 +1,12 @@
 //! Claude Code. The user's MCP servers are in a separate file, which Claude Code itself writes while it runs.
 
-use super::{
+use super::CLAUDE;
+use crate::setup::{
     Base, Basis, EntryContent, Hooks, Packed, Place, Recipe, Scale, Setting, Window, project, project_part, user_part,
 };
 
 /// Claude Code.
-pub(super) const CLAUDE: Recipe = Recipe {
-    name: "claude",
-    title: "Claude Code",
+pub(crate) const SETUP: Recipe = Recipe {
     programs: &["claude"],
     traces: &[folder("")],
     variables: &["CLAUDECODE"],
@@ -28,7 +27,7 @@ pub(super) const CLAUDE: Recipe = Recipe {
     }),
     status_line: Some(Setting { place: folder("settings.json"), at: &["statusLine"] }),
     basis: Basis::Seen,
-    ..Recipe::BLANK
+    ..Recipe::of(&CLAUDE)
 };
 
 /// The variable that names another folder for its settings.
