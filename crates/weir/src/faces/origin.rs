@@ -1,9 +1,9 @@
 //! Where this program came from, and the commands that update and remove it.
 //!
-//! A package may leave a file `weir.origin` next to the program, or in `../lib/weir`, with one line: `cargo`, `deb`,
-//! `npm`, `pip`, `pipx`, `uv`, `brew` or `install.sh`, and the name of the package. Without it, the path of the program
-//! tells. A package does not know what will install it, so the `pip` of a wheel gives way to a path of pipx or uv, and
-//! `npm` to one of pnpm or Bun.
+//! A package may leave a file `weir.origin` next to the program, or in `../lib/weir`, with one line: the name of an
+//! entry in [`INSTALLERS`] and the name of the package. Without it, the path of the program tells. A package does not
+//! know what will install it, so the `pip` of a wheel gives way to a path of pipx or uv, and `npm` to one of pnpm or
+//! Bun.
 
 use std::path::{Path, PathBuf};
 
@@ -20,57 +20,162 @@ const SHARED_MARKER: &str = "../lib/weir/weir.origin";
 /// The longest such file, in bytes.
 const MAX_MARKER_BYTES: u64 = 200;
 
+/// What a package of Debian has in its marker.
+const DEBIAN: &str = "deb";
+
 /// The list of files of the Debian package, which has this name unless the marker says otherwise.
 const DEBIAN_LIST: &str = "/var/lib/dpkg/info/weir.list";
 
 /// How the program was installed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Installed {
     /// The program itself, with links resolved.
     pub(super) program: PathBuf,
     /// The package manager.
-    pub(super) by: Installer,
+    pub(super) by: &'static Installer,
     /// The name of the package, where that is known.
     package: Option<String>,
 }
 
-/// What installed the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Installer {
-    Cargo,
-    Debian,
-    Npm,
-    Pnpm,
-    Bun,
-    Pip,
-    Pipx,
-    Uv,
-    Homebrew,
-    Script,
-    Unknown,
+/// What installs programs.
+#[derive(Debug)]
+pub(super) struct Installer {
+    /// The name that a person knows it by, and the first word in the marker of its packages.
+    pub(super) name: &'static str,
+    /// The installer whose packages it can install as well.
+    shares: Option<&'static str>,
+    folder: ProgramFolder,
+    /// The commands that update the program. The first whose blanks, `{package}` and `{prefix}`, can be filled in counts.
+    update: &'static [&'static str],
+    /// The commands that remove it.
+    remove: &'static [&'static str],
 }
 
+/// Where an installer puts programs.
+#[derive(Debug)]
+enum ProgramFolder {
+    Any,
+    /// One with the name of the package, below these folders.
+    Below(&'static [&'static str]),
+    /// One with the name of the package in `node_modules`, and below this one.
+    Modules(Option<&'static str>),
+    /// The last of these.
+    In(&'static [&'static str]),
+}
+
+const UNKNOWN: Installer =
+    Installer { name: "unknown", shares: None, folder: ProgramFolder::Any, update: &[], remove: &[] };
+
+/// Every installer, the more specific before the more general.
+const INSTALLERS: &[Installer] = &[
+    Installer {
+        name: "brew",
+        folder: ProgramFolder::Below(&["Cellar"]),
+        update: &["brew upgrade {package}"],
+        remove: &["brew uninstall {package}"],
+        ..UNKNOWN
+    },
+    Installer {
+        name: "pipx",
+        shares: Some("pip"),
+        folder: ProgramFolder::Below(&["pipx", "venvs"]),
+        update: &["pipx upgrade {package}"],
+        remove: &["pipx uninstall {package}"],
+    },
+    Installer {
+        name: "uv",
+        shares: Some("pip"),
+        folder: ProgramFolder::Below(&["uv", "tools"]),
+        update: &["uv tool upgrade {package}"],
+        remove: &["uv tool uninstall {package}"],
+    },
+    Installer {
+        name: "pip",
+        update: &["pip install --upgrade {package}"],
+        remove: &["pip uninstall {package}"],
+        ..UNKNOWN
+    },
+    Installer {
+        name: "pnpm",
+        shares: Some("npm"),
+        folder: ProgramFolder::Modules(Some(".pnpm")),
+        update: &["pnpm add --global {package}@latest"],
+        remove: &["pnpm remove --global {package}"],
+    },
+    Installer {
+        name: "bun",
+        shares: Some("npm"),
+        folder: ProgramFolder::Modules(Some(".bun")),
+        update: &["bun add --global {package}@latest"],
+        remove: &["bun remove --global {package}"],
+    },
+    Installer {
+        name: "npm",
+        folder: ProgramFolder::Modules(None),
+        update: &["npm install --global {package}@latest"],
+        remove: &["npm uninstall --global {package}"],
+        ..UNKNOWN
+    },
+    Installer {
+        name: "cargo",
+        folder: ProgramFolder::In(&[".cargo", "bin"]),
+        update: &[
+            "cargo install --locked {package}",
+            "git pull && cargo install --locked --path crates/weir  (in a checkout)",
+        ],
+        remove: &["cargo uninstall {package}", "cargo uninstall weir"],
+        ..UNKNOWN
+    },
+    Installer {
+        name: DEBIAN,
+        update: &["sudo apt install ./{package}_VERSION_ARCH.deb  (the file of the new release)"],
+        remove: &["sudo apt remove {package}"],
+        ..UNKNOWN
+    },
+    Installer {
+        name: "install.sh",
+        update: &["sh install.sh{prefix}  (that of the new release)"],
+        remove: &["sh install.sh --uninstall{prefix}"],
+        ..UNKNOWN
+    },
+];
+
 impl Installer {
-    /// Returns the name that a person knows it by.
-    pub(super) fn as_str(self) -> &'static str {
+    fn named(name: &str) -> &'static Self {
+        INSTALLERS.iter().find(|one| one.name == name).unwrap_or(&UNKNOWN)
+    }
+}
+
+impl ProgramFolder {
+    /// Returns whether a program is there, by the parts of its path.
+    fn contains(&self, parts: &[&str]) -> bool {
         match self {
-            Self::Cargo => "cargo",
-            Self::Debian => "deb",
-            Self::Npm => "npm",
-            Self::Pnpm => "pnpm",
-            Self::Bun => "bun",
-            Self::Pip => "pip",
-            Self::Pipx => "pipx",
-            Self::Uv => "uv",
-            Self::Homebrew => "brew",
-            Self::Script => "install.sh",
-            Self::Unknown => "unknown",
+            Self::Any => false,
+            Self::Below(_) => self.package(parts).is_some(),
+            Self::Modules(folder) => {
+                parts.contains(&"node_modules") && folder.is_none_or(|folder| parts.contains(&folder))
+            }
+            Self::In(folders) => parts.windows(folders.len()).any(|window| window == *folders),
         }
     }
 
-    fn parse(word: &str) -> Self {
-        let managers = [Self::Cargo, Self::Debian, Self::Npm, Self::Pip, Self::Pipx, Self::Uv, Self::Homebrew];
-        managers.into_iter().chain([Self::Script]).find(|one| one.as_str() == word).unwrap_or(Self::Unknown)
+    /// Returns the name of the package if the path has it.
+    fn package(&self, parts: &[&str]) -> Option<String> {
+        match self {
+            Self::Any | Self::In(_) => None,
+            Self::Below(folders) => {
+                let at = parts.windows(folders.len()).position(|window| window == *folders)?;
+                parts.get(at + folders.len()).map(|name| (*name).to_owned())
+            }
+            Self::Modules(_) => {
+                let at = parts.iter().rposition(|part| *part == "node_modules")?;
+                let scope = parts.get(at + 1).copied().unwrap_or_default();
+                Some(match scope.starts_with('@') {
+                    true => format!("{scope}/{}", parts.get(at + 2).copied().unwrap_or_default()),
+                    false => scope.to_owned(),
+                })
+            }
+        }
     }
 }
 
@@ -88,57 +193,41 @@ impl Installed {
     }
 
     fn of(program: PathBuf, marker: Option<&str>, is_debian: bool) -> Self {
-        if let Some(mut words) = marker.map(str::split_whitespace) {
-            let by = Installer::parse(words.next().unwrap_or_default());
-            let package = words.next().map(str::to_owned);
-            let (by, package) = match (by, by_path(&program)) {
-                (Installer::Pip, found @ (Installer::Pipx | Installer::Uv, _)) => found,
-                (Installer::Npm, (found @ (Installer::Pnpm | Installer::Bun), _)) => (found, package),
-                _ => (by, package),
-            };
-            return Self { program, by, package };
-        }
-        let (by, package) = if is_debian { (Installer::Debian, Some("weir".to_owned())) } else { by_path(&program) };
+        let (found, found_package) = by_path(&program);
+        let (by, package) = match marker.map(str::split_whitespace) {
+            None if is_debian => (Installer::named(DEBIAN), Some("weir".to_owned())),
+            None => (found, found_package),
+            Some(mut words) => {
+                let marked = words.next().unwrap_or_default();
+                let package = words.next().map(str::to_owned);
+                match found.shares == Some(marked) {
+                    true if matches!(found.folder, ProgramFolder::Below(_)) => (found, found_package),
+                    true => (found, package),
+                    false => (Installer::named(marked), package),
+                }
+            }
+        };
         Self { program, by, package }
     }
 
     /// Returns the one command that updates the program, or says why there is none.
     pub(super) fn update(&self) -> String {
-        match (self.by, self.package.as_deref()) {
-            (Installer::Cargo, Some(package)) => format!("cargo install --locked {package}"),
-            (Installer::Cargo, None) => {
-                "git pull && cargo install --locked --path crates/weir  (in a checkout)".to_owned()
-            }
-            (Installer::Debian, Some(package)) => {
-                format!("sudo apt install ./{package}_VERSION_ARCH.deb  (the file of the new release)")
-            }
-            (Installer::Npm, Some(package)) => format!("npm install --global {package}@latest"),
-            (Installer::Pnpm, Some(package)) => format!("pnpm add --global {package}@latest"),
-            (Installer::Bun, Some(package)) => format!("bun add --global {package}@latest"),
-            (Installer::Pip, Some(package)) => format!("pip install --upgrade {package}"),
-            (Installer::Pipx, Some(package)) => format!("pipx upgrade {package}"),
-            (Installer::Uv, Some(package)) => format!("uv tool upgrade {package}"),
-            (Installer::Homebrew, Some(package)) => format!("brew upgrade {package}"),
-            (Installer::Script, _) => format!("sh install.sh{}  (that of the new release)", self.prefix()),
-            _ => format!("not known: replace {} as you installed it", self.program.display()),
-        }
+        self.first_of(self.by.update)
+            .unwrap_or_else(|| format!("not known: replace {} as you installed it", self.program.display()))
     }
 
     /// Returns the one command that removes the program.
     pub(super) fn remove(&self) -> String {
-        match (self.by, self.package.as_deref()) {
-            (Installer::Cargo, package) => format!("cargo uninstall {}", package.unwrap_or("weir")),
-            (Installer::Debian, Some(package)) => format!("sudo apt remove {package}"),
-            (Installer::Npm, Some(package)) => format!("npm uninstall --global {package}"),
-            (Installer::Pnpm, Some(package)) => format!("pnpm remove --global {package}"),
-            (Installer::Bun, Some(package)) => format!("bun remove --global {package}"),
-            (Installer::Pip, Some(package)) => format!("pip uninstall {package}"),
-            (Installer::Pipx, Some(package)) => format!("pipx uninstall {package}"),
-            (Installer::Uv, Some(package)) => format!("uv tool uninstall {package}"),
-            (Installer::Homebrew, Some(package)) => format!("brew uninstall {package}"),
-            (Installer::Script, _) => format!("sh install.sh --uninstall{}", self.prefix()),
-            _ => format!("rm {}", quoted(&self.program.display().to_string())),
-        }
+        self.first_of(self.by.remove).unwrap_or_else(|| format!("rm {}", quoted(&self.program.display().to_string())))
+    }
+
+    /// Returns the first command whose blanks can be filled in.
+    fn first_of(&self, commands: &[&str]) -> Option<String> {
+        let fill = |command: &&str| match &self.package {
+            Some(package) => Some(command.replace("{package}", package)),
+            None => (!command.contains("{package}")).then(|| (*command).to_owned()),
+        };
+        commands.iter().find_map(fill).map(|command| command.replace("{prefix}", &self.prefix()))
     }
 
     /// Returns the argument that names the folder to which the script installed.
@@ -149,103 +238,74 @@ impl Installed {
 }
 
 /// Returns what installs programs at such a path, and the name of the package if the path has it.
-fn by_path(program: &Path) -> (Installer, Option<String>) {
+fn by_path(program: &Path) -> (&'static Installer, Option<String>) {
     let parts: Vec<&str> = program.iter().filter_map(std::ffi::OsStr::to_str).collect();
-    let after = |folders: &[&str]| {
-        let at = parts.windows(folders.len()).position(|window| window == folders)?;
-        parts.get(at + folders.len()).map(|name| (*name).to_owned())
-    };
-    if let Some(name) = after(&["Cellar"]) {
-        return (Installer::Homebrew, Some(name));
-    }
-    if let Some(name) = after(&["pipx", "venvs"]) {
-        return (Installer::Pipx, Some(name));
-    }
-    if let Some(name) = after(&["uv", "tools"]) {
-        return (Installer::Uv, Some(name));
-    }
-    if let Some(at) = parts.iter().rposition(|part| *part == "node_modules") {
-        let scope = parts.get(at + 1).copied().unwrap_or_default();
-        let name = match scope.starts_with('@') {
-            true => format!("{scope}/{}", parts.get(at + 2).copied().unwrap_or_default()),
-            false => scope.to_owned(),
-        };
-        let others = [(".pnpm", Installer::Pnpm), (".bun", Installer::Bun)];
-        let other = others.into_iter().find(|(folder, _)| parts.contains(folder));
-        return (other.map_or(Installer::Npm, |(_, by)| by), Some(name));
-    }
-    let is_cargo = parts.windows(2).any(|window| window == [".cargo", "bin"]);
-    (if is_cargo { Installer::Cargo } else { Installer::Unknown }, None)
+    let found = INSTALLERS.iter().find(|one| one.folder.contains(&parts)).unwrap_or(&UNKNOWN);
+    (found, found.folder.package(&parts))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(path: &str, marker: Option<&str>, by: Installer, update: &str, remove: &str) {
+    fn check(path: &str, marker: Option<&str>, by: &str, update: &str, remove: &str) {
         let is_debian = false;
         let installed = Installed::of(PathBuf::from(path), marker, is_debian);
-        assert_eq!(installed.by, by, "{path}");
+        assert_eq!(installed.by.name, by, "{path}");
         assert!(installed.update().starts_with(update), "{}", installed.update());
         assert_eq!(installed.remove(), remove);
     }
 
     #[test]
     fn the_path_or_the_marker_tells_where_the_program_came_from() {
-        check("/home/me/.cargo/bin/weir", None, Installer::Cargo, "git pull && cargo install", "cargo uninstall weir");
-        check(
-            "/opt/homebrew/Cellar/weir-x/1.0/bin/weir",
-            None,
-            Installer::Homebrew,
-            "brew upgrade weir-x",
-            "brew uninstall weir-x",
-        );
+        check("/home/me/.cargo/bin/weir", None, "cargo", "git pull && cargo install", "cargo uninstall weir");
+        check("/opt/homebrew/Cellar/weir-x/1.0/bin/weir", None, "brew", "brew upgrade weir-x", "brew uninstall weir-x");
         let npm = "/usr/lib/node_modules/@weir/linux-x64/bin/weir";
         check(
             npm,
             None,
-            Installer::Npm,
+            "npm",
             "npm install --global @weir/linux-x64@latest",
             "npm uninstall --global @weir/linux-x64",
         );
         check(
             npm,
             Some("npm @weir/cli\n"),
-            Installer::Npm,
+            "npm",
             "npm install --global @weir/cli@",
             "npm uninstall --global @weir/cli",
         );
         check(
             "/home/me/.local/share/uv/tools/weir-x/bin/weir",
             None,
-            Installer::Uv,
+            "uv",
             "uv tool upgrade weir-x",
             "uv tool uninstall weir-x",
         );
         check(
             "/home/me/.local/share/uv/tools/weir-x/bin/weir",
             Some("pip weir-cli"),
-            Installer::Uv,
+            "uv",
             "uv tool upgrade weir-x",
             "uv tool uninstall weir-x",
         );
         check(
             "/home/me/env/bin/weir",
             Some("pip weir-cli"),
-            Installer::Pip,
+            "pip",
             "pip install --upgrade weir-cli",
             "pip uninstall weir-cli",
         );
         check(
             "/home/me/my tools/bin/weir",
             Some("install.sh weir"),
-            Installer::Script,
+            "install.sh",
             "sh install.sh --prefix '/home/me/my tools'",
             "sh install.sh --uninstall --prefix '/home/me/my tools'",
         );
-        check("/usr/bin/weir", Some("deb weir"), Installer::Debian, "sudo apt install", "sudo apt remove weir");
-        check("/opt/my tools/weir", None, Installer::Unknown, "not known", "rm '/opt/my tools/weir'");
-        check("/opt/weir", Some("spaceship"), Installer::Unknown, "not known", "rm /opt/weir");
+        check("/usr/bin/weir", Some("deb weir"), "deb", "sudo apt install", "sudo apt remove weir");
+        check("/opt/my tools/weir", None, "unknown", "not known", "rm '/opt/my tools/weir'");
+        check("/opt/weir", Some("spaceship"), "unknown", "not known", "rm /opt/weir");
     }
 
     #[test]
@@ -253,14 +313,14 @@ mod tests {
         check(
             "/home/me/.local/share/pnpm/global/5/.pnpm/weir-x@1.0.0/node_modules/weir-x/bin/weir",
             Some("npm weir-cli"),
-            Installer::Pnpm,
+            "pnpm",
             "pnpm add --global weir-cli@latest",
             "pnpm remove --global weir-cli",
         );
         check(
             "/home/me/.bun/install/global/node_modules/weir-x/bin/weir",
             Some("npm weir-cli"),
-            Installer::Bun,
+            "bun",
             "bun add --global weir-cli@latest",
             "bun remove --global weir-cli",
         );

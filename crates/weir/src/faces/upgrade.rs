@@ -28,7 +28,7 @@ pub(crate) fn run(context: &Context) -> Result<Answer, CommandError> {
     let mut lines = vec![
         format!("version  {version}"),
         format!("program  {}", installed.program.display()),
-        format!("origin   {}", installed.by.as_str()),
+        format!("origin   {}", installed.by.name),
         format!("update   {}", installed.update()),
     ];
     let fixed = |finding: &health::Finding| {
@@ -46,7 +46,7 @@ pub(crate) fn run(context: &Context) -> Result<Answer, CommandError> {
     let data = json!({
         "version": version,
         "program": installed.program.display().to_string(),
-        "origin": installed.by.as_str(),
+        "origin": installed.by.name,
         "update": installed.update(),
         "clients": overview.set_up,
         "wrong": wrong.collect::<Vec<_>>(),
