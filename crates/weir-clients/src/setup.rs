@@ -34,6 +34,8 @@ pub struct Recipe {
     pub traces: &'static [Place],
     /// Variables that it sets for what it starts: those that are documented, and those seen in the real client.
     pub variables: &'static [&'static str],
+    /// The names of files with rules for the model that only this client reads.
+    pub rules: &'static [&'static str],
     /// The parts to write, for the user and for a project.
     pub parts: &'static [Part],
     /// What is left for the user to do afterwards, if anything.
@@ -220,6 +222,7 @@ impl Recipe {
         programs: &[],
         traces: &[],
         variables: &[],
+        rules: &[],
         parts: &[],
         then: None,
         plugin: None,

@@ -4,22 +4,11 @@ use serde_json::json;
 use weir_core::{Event, EventKind, Priority};
 
 use super::{ToolUse, event_with, files};
+use crate::setup::RECIPES;
 use crate::{Hook, Tool};
 
-/// The names of such files in various clients.
-const NAMES: &[&str] = &[
-    "CLAUDE.md",
-    "CLAUDE.local.md",
-    "AGENTS.md",
-    "AGENTS.override.md",
-    "AGENT.md",
-    "GEMINI.md",
-    "QWEN.md",
-    "copilot-instructions.md",
-    ".cursorrules",
-    ".windsurfrules",
-    ".clinerules",
-];
+/// The names of such files that any client may read. Each client's own are in its recipe.
+const SHARED: &[&str] = &["AGENTS.md", "AGENT.md"];
 
 /// Returns the event of rules that the model read itself.
 pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
@@ -38,5 +27,6 @@ pub(super) fn loaded(hook: &Hook, path: &str) -> Event {
 /// Returns whether a path is that of a rules file.
 pub(super) fn is_rules(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    NAMES.contains(&name) || path.replace('\\', "/").contains("/.cursor/rules/")
+    let mut own = RECIPES.iter().flat_map(|recipe| recipe.rules);
+    SHARED.contains(&name) || own.any(|known| *known == name) || path.replace('\\', "/").contains("/.cursor/rules/")
 }

@@ -9,6 +9,7 @@ pub(crate) const SETUP: Recipe = Recipe {
     programs: &["cline"],
     traces: &[home(".cline")],
     variables: &["CLINE_ACTIVE"],
+    rules: &[".clinerules"],
     parts: &[user_part(home(".cline/data/settings/cline_mcp_settings.json"), EntryContent::USUAL_SERVER)],
     then: Some("for the extension in an editor, copy the entry to MCP Servers, Configure, Configure MCP Servers"),
     basis: Basis::Documented,

@@ -8,6 +8,7 @@ pub(crate) const SETUP: Recipe = Recipe {
     title: "Windsurf",
     programs: &["windsurf"],
     traces: &[home(".codeium/windsurf")],
+    rules: &[".windsurfrules"],
     parts: &[user_part(home(".codeium/windsurf/mcp_config.json"), EntryContent::USUAL_SERVER)],
     then: Some("press the refresh button in Windsurf's list of MCP servers"),
     basis: Basis::Documented,

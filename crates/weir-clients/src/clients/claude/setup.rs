@@ -10,6 +10,7 @@ pub(crate) const SETUP: Recipe = Recipe {
     programs: &["claude"],
     traces: &[folder("")],
     variables: &["CLAUDECODE"],
+    rules: &["CLAUDE.md", "CLAUDE.local.md"],
     parts: &[
         user_part(folder("settings.json"), EntryContent::Hooks(&HOOKS)),
         user_part(SERVERS, EntryContent::USUAL_SERVER),

@@ -10,6 +10,7 @@ pub(crate) const SETUP: Recipe = Recipe {
     programs: &["copilot"],
     traces: &[folder("")],
     variables: &["COPILOT_CLI"],
+    rules: &["copilot-instructions.md"],
     parts: &[
         user_part(folder("hooks/weir.json"), EntryContent::Hooks(&HOOKS)),
         user_part(folder("mcp-config.json"), EntryContent::Server(&["mcpServers"], local)),

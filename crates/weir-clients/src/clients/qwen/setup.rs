@@ -10,6 +10,7 @@ pub(crate) const SETUP: Recipe = Recipe {
     programs: &["qwen"],
     traces: &[home(".qwen")],
     variables: &["QWEN_CODE"],
+    rules: &["QWEN.md"],
     parts: &[
         user_part(home(".qwen/settings.json"), EntryContent::Hooks(&HOOKS)),
         user_part(home(".qwen/settings.json"), EntryContent::USUAL_SERVER),
