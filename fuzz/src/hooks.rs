@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde_json::Value;
 use weir_clients::transcript::{self, Place, Step};
-use weir_clients::{CLIENTS, Reply, Wire, capture};
+use weir_clients::{Reply, Wire, capture};
 
 /// Decodes a payload as every client.
 pub(crate) fn hook(data: &[u8]) {
     let (event, payload) = crate::first_line(data);
     let Ok(payload) = serde_json::from_slice::<Value>(payload) else { return };
     let wire = Wire::new(&event, &payload);
-    for client in CLIENTS {
+    for client in weir_clients::all() {
         let Some(hook) = (client.decode)(&wire) else { continue };
         for event in capture::events(&hook) {
             assert!(event.text.len() <= 1 << 20, "{}: a long event", client.name);

@@ -32,7 +32,7 @@ const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 
 /// The variable that any client may set for what it starts:
 /// <https://github.com/vercel/vercel/tree/main/packages/detect-agent>.
-const AI_AGENT: &str = "AI_AGENT";
+const ANY_CLIENT: &str = "AI_AGENT";
 
 /// The proxies for fetching pages over `http`, over `https` or over both, and the hosts that are reached directly. The
 /// lower-case names also work and take precedence.
@@ -160,7 +160,7 @@ impl Env {
 
     /// Whether a client started this process, so that a model reads its output.
     pub fn is_of_client(&self) -> bool {
-        let is_of_client = |name: &OsStr| name == AI_AGENT || RECIPES.iter().any(|recipe| recipe.sets_variable(name));
+        let is_of_client = |name: &OsStr| name == ANY_CLIENT || RECIPES.iter().any(|recipe| recipe.sets_variable(name));
         self.all().iter().any(|(name, value)| !value.is_empty() && is_of_client(name))
     }
 
