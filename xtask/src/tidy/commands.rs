@@ -203,7 +203,7 @@ mod tests {
             &[
                 ("docs/commands.md", readme),
                 ("docs/a.md", page),
-                ("crates/weir/src/main.rs", "Some(argument) if argument == hook::HOOK => hook::main(),\n"),
+                ("crates/weir/src/main.rs", "Some(argument) if argument == weir_hook::HOOK => weir_hook::main(),\n"),
                 ("crates/weir-hook/src/lib.rs", "const HOOK: &str = \"hook\";\n"),
                 ("crates/weir-operations/src/get.rs", get),
                 ("crates/weir-operations/src/map.rs", map),

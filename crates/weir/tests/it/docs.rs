@@ -164,13 +164,16 @@ fn commands(form: &str, lines: &[&str]) -> String {
     commands.join("\n")
 }
 
-/// Runs a block in a home of its own, whose user has this program, the Rust toolchain and what the system has. Returns
+/// Runs a block in a home of its own, whose user has both programs, the Rust toolchain and what the system has. Returns
 /// what went wrong.
 fn failure(block: &Block) -> Option<String> {
     let mut home = Home::outside_tmp();
     let programs = home.at("programs");
     fs::create_dir(&programs).unwrap();
-    std::os::unix::fs::symlink(WEIR, programs.join("weir")).unwrap();
+    let server = Path::new(WEIR).with_file_name("weir-server");
+    for (program, name) in [(Path::new(WEIR), "weir"), (&server, "weir-server")] {
+        std::os::unix::fs::symlink(program, programs.join(name)).unwrap();
+    }
     let toolchain = Path::new(env!("CARGO")).parent().unwrap().to_owned();
     home.programs.insert(0, toolchain);
     home.programs.insert(0, programs);
