@@ -280,7 +280,7 @@ mod built {
         let refused = post(&server, "/v1/tools/ctx_execute", &ben, &json!({}));
         assert_eq!(refused.status, 501, "{}", refused.text());
         let problem = refused.json();
-        assert!(problem["hint"].as_str().unwrap().contains("weir run"), "{problem}");
+        assert!(problem["hint"].as_str().unwrap().contains("weir mcp"), "{problem}");
         let newer = team(&home, &["rotate", &ben]);
         assert_eq!((finds(&server, &ben).status, finds(&server, &newer).status), (401, 200));
         assert!(team(&home, &["list"]).contains("revoked"));
@@ -373,7 +373,7 @@ mod built {
         let home = Home::new();
         let init = ["init", "eve", "--data", "team"];
         let first = home.weir_server(&init);
-        assert!(said(&first).contains("prepared the database: 0001_records, "), "{}", said(&first));
+        assert!(said(&first).contains("prepared the database: 0001_records"), "{}", said(&first));
         let before = team(&home, &["list"]);
         let again = home.team(&init);
         assert!(again.starts_with("already prepared, schema "), "{again}");

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::support::{Home, TIMEOUT, said, text, wait_until};
+use crate::support::{Home, TIMEOUT, WEIR, said, text, wait_until};
 
 fn project() -> Home {
     let home = Home::outside_tmp();
@@ -47,7 +47,8 @@ fn nothing_is_there_before_the_run_ends() {
          for name in {}; do echo planted > $name; done; round=$((round + 1)); echo $round > src/rounds; done",
         names.join(" ")
     );
-    let mut run = home.weir_command(&["run", "--layer", "on", &script]);
+    // As a person runs it: what a client starts gets no input.
+    let mut run = home.command(WEIR, &["run", "--layer", "on", &script]);
     let mut run = run.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let end = Instant::now() + TIMEOUT;
     let (mut samples, mut rounds) = (0, 0);
