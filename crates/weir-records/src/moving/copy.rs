@@ -63,11 +63,14 @@ impl TenantPass<'_> {
     /// Copies the records of a project, and returns how many the new place has.
     fn project(&self, project: &ProjectKey, tell: &dyn Fn(u64)) -> Result<u64> {
         let Self { source, target, tenant } = self;
-        let mut head = target.log.head(&scope_of(tenant, project, &UserId(String::new())))?;
+        let scope = scope_of(tenant, project, &UserId(String::new()));
+        let mut head = target.log.head(&scope)?;
         self.check_last(project, head)?;
-        loop {
+        // A server that goes on writing must not keep the first pass busy forever: the rest is copied under the lock.
+        let end = source.log.head(&scope)?;
+        while head.0 < end.0 {
             let batch = source.log.moved_records(tenant, project, head, BATCH)?;
-            let Some(last) = batch.last() else { return Ok(head.0) };
+            let Some(last) = batch.last() else { break };
             if let Some(blobs) = target.blobs {
                 for one in &batch {
                     self.text(blobs, project, one)?;
@@ -77,6 +80,7 @@ impl TenantPass<'_> {
             head = last.position;
             tell(head.0);
         }
+        Ok(head.0)
     }
 
     /// Checks that the last record that the new place has is the same as here. It may have been erased since.
