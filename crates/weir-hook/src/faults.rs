@@ -1,5 +1,5 @@
 //! The log of Weir's own faults in hooks, which cannot be reported anywhere else. Invariant: the log never exceeds
-//! [`MAX_LOG_BYTES`] by more than what hooks write at the same moment, and failing to write it never fails a hook.
+//! `MAX_LOG_BYTES` by more than what hooks write at the same moment, and failing to write it never fails a hook.
 
 use std::any::Any;
 use std::fs::File;

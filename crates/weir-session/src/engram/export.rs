@@ -1,6 +1,6 @@
 //! Reads what `engram export` writes: one JSON object with lists of sessions, observations and prompts.
 //!
-//! Invariants: an export is untrusted text; rows are read one after the other, and none of more than [`MAX_ROW_BYTES`]
+//! Invariants: an export is untrusted text; rows are read one after the other, and none of more than `MAX_ROW_BYTES`
 //! is held in memory; a row that does not fit is passed on as such, with its place.
 
 use std::cell::Cell;
