@@ -14,7 +14,7 @@
 //!
 //! # Invariants
 //!
-//! - [`env`] is the only place that reads the environment, and [`os`] the only one that names a system, apart from what
+//! - `env` is the only place that reads the environment, and [`os`] the only one that names a system, apart from what
 //!   runs can reach (`weir-run`).
 //! - A file that a project, a run or another user controls is read through [`foreign`]: a regular file, bounded,
 //!   without blocking, and within the project if it belongs to it. It never widens anything; what may be obeyed is
