@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use weir_clients::setup::RECIPES;
 
+use crate::error::{CommandError, ErrorKind};
 use crate::os;
 
 /// Where Weir keeps its data, instead of the XDG data folder.
@@ -113,8 +114,11 @@ pub struct Paths {
 impl Env {
     /// Reads the environment of this process.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
-    pub fn capture() -> std::io::Result<Self> {
-        std::env::current_dir().map(Self::capture_in)
+    pub fn capture() -> Result<Self, CommandError> {
+        std::env::current_dir().map(Self::capture_in).map_err(|error| {
+            CommandError::new(ErrorKind::Failed, format!("cannot use the current folder: {error}"))
+                .hint("cd to a folder that exists")
+        })
     }
 
     /// Reads the environment of this process, for a call made in another folder.

@@ -1,15 +1,18 @@
 //! Makes an answer readable and safe on a terminal: colours references and marks, and removes control characters.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::consent::ConsentPrompt;
-use crate::error::CommandError;
-use crate::face::Reader;
 use anstyle::{AnsiColor, Style};
+use serde_json::Value;
 use weir_core::Reference;
 use weir_core::unseen::{is_obeyed, named};
+
+use crate::consent::ConsentPrompt;
+use crate::error::{CommandError, ErrorKind};
+use crate::face::Reader;
 
 /// Whether a line of progress is on the terminal.
 static HAS_PROGRESS: AtomicBool = AtomicBool::new(false);
@@ -102,6 +105,22 @@ pub fn clear_progress() {
 /// Writes a remark to standard error, where it cannot be mistaken for the answer.
 pub fn warn(remark: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", for_stderr(remark));
+}
+
+/// Writes data to standard output as JSON, safe for a terminal.
+pub fn print_json(data: &Value) -> std::io::Result<()> {
+    let text = serde_json::to_string_pretty(data).unwrap_or_default();
+    writeln!(std::io::stdout(), "{}", safe_json(&text))
+}
+
+/// Converts the result of writing an answer. A closed pipe (`| head`) is not an error.
+pub fn written(result: std::io::Result<()>) -> Result<ExitCode, CommandError> {
+    match result {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(CommandError::new(ErrorKind::Failed, format!("cannot write the answer: {error}")))
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// Writes an error to standard error: what went wrong, and what to do.
@@ -242,7 +261,7 @@ mod tests {
         let value = serde_json::json!({ "title": "a\u{1b}b\u{9b}c\u{7f}d\u{202e}e\tf\u{e0041}" });
         let shown = safe_json(&serde_json::to_string_pretty(&value).unwrap());
         assert!(shown.chars().all(|c| c == '\n' || !is_obeyed(c)), "{shown:?}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
     }
 
     #[test]

@@ -116,7 +116,7 @@ pub fn keeper_main() -> ExitCode {
 
 fn look_after(task: KeeperTask) -> Result<(), CommandError> {
     let wrong = |what: &str| CommandError::broken(&format!("invalid background task: {what}"));
-    let mut env = Env::capture().map_err(|error| CommandError::broken(&error.to_string()))?;
+    let mut env = Env::capture()?;
     env.folder = task.called_in.clone();
     let session = task.session.clone().map(|(client, key)| SessionKey { client, key });
     let context = Context::new(&env, task.face)?.in_session(session);

@@ -3,9 +3,9 @@
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use weir_context::Context;
 use weir_core::SessionKey;
+use weir_http::problem::Problem;
 
 use super::tokens::{TokenScope, Tokens};
-use weir_http::problem::Problem;
 
 /// Names the session that a call belongs to.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("weir-session");

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use weir_host::answer::{Answer, one_line};
 use weir_host::error::CommandError;
+use weir_http::problem::Problem;
 use weir_operations::Declared;
 use weir_operations::coerce::coerce;
 use weir_operations::context::{ContextData, Reach, RecentContext};
@@ -24,7 +25,6 @@ use super::ServerState;
 use super::caller::Caller;
 use super::calls::in_time;
 use super::tokens::TokenScope;
-use weir_http::problem::Problem;
 
 /// The media type of the answer.
 pub(super) const MARKDOWN: &str = "text/markdown; charset=utf-8";

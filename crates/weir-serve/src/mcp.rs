@@ -19,6 +19,8 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, ServerHandler};
 use tokio_util::sync::CancellationToken;
+use weir_http::problem::Problem;
+use weir_http::request_limits::whole_body;
 use weir_mcp::message;
 use weir_operations::Operation;
 use weir_operations::tool_call;
@@ -28,8 +30,6 @@ use super::compat::Alias;
 use super::tokens::TokenScope;
 use super::tools::{ToolAnswer, ToolCall};
 use super::{ServerState, answer_json_as};
-use weir_http::problem::Problem;
-use weir_http::request_limits::whole_body;
 
 /// The client of a call that names none.
 const DEFAULT_CLIENT: &str = "mcp";

@@ -14,10 +14,10 @@ use axum::response::{IntoResponse as _, Response};
 use weir_host::error::ErrorKind;
 use weir_host::mutex::lock;
 use weir_host::when;
+use weir_http::problem::Problem;
 
 use super::ServerState;
 use super::tokens::TokenScope;
-use weir_http::problem::Problem;
 
 /// The media type of the format.
 pub(super) const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";

@@ -10,6 +10,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Map, Value, json};
 use weir_core::Level;
+use weir_http::problem::PROBLEM_JSON;
 use weir_operations::functions;
 use weir_operations::{OPERATIONS, Operation};
 
@@ -20,7 +21,6 @@ use super::context_endpoint::MARKDOWN;
 use super::metrics::PROMETHEUS;
 use super::observe::REQUEST_ID;
 use super::tokens::TokenScope;
-use weir_http::problem::PROBLEM_JSON;
 
 /// What is said about the whole.
 const DESCRIPTION: &str = "The tools of Weir for any program. Each tool is a POST with its arguments as a JSON object. \

@@ -16,6 +16,8 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use weir_host::answer::Answer;
 use weir_host::error::CommandError;
+use weir_http::problem::Problem;
+use weir_http::request_limits::whole_body;
 use weir_operations::Operation;
 use weir_operations::tool_call;
 use weir_run::unfinished;
@@ -24,8 +26,6 @@ use super::caller::Caller;
 use super::calls::in_time;
 use super::tokens::TokenScope;
 use super::{ServerState, answer_json};
-use weir_http::problem::Problem;
-use weir_http::request_limits::whole_body;
 
 /// One call of an operation.
 pub(super) struct ToolCall {

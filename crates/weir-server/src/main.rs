@@ -11,11 +11,9 @@ mod texts;
 mod tokens;
 mod traces;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::ArgMatches;
-use weir_host::answer::Answer;
 use weir_host::env::Env;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::face::Reader;
@@ -35,31 +33,16 @@ fn main() -> ExitCode {
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     let Some((name, arguments)) = matches.subcommand() else { return Err(CommandError::usage("no command")) };
-    let env = Env::capture().map_err(|error| {
-        CommandError::new(ErrorKind::Failed, format!("cannot use the current folder: {error}"))
-            .hint("cd to a folder that exists")
-    })?;
+    let env = Env::capture()?;
     if name == command_line::SERVE {
         return serving::serve(&env, arguments).map(|()| ExitCode::SUCCESS);
     }
     let answer = tokens::run(&env, name, arguments)?;
-    print(&answer, arguments.get_flag("json"))?;
-    Ok(if answer.found { ExitCode::SUCCESS } else { ExitCode::from(ErrorKind::NotFound.exit_code()) })
-}
-
-/// Prints an answer for a person, or as JSON. A closed pipe (`| head`) is not an error.
-fn print(answer: &Answer, is_json: bool) -> Result<(), CommandError> {
     paint::clear_progress();
-    let printed = if is_json {
-        let text = serde_json::to_string_pretty(&answer.data).unwrap_or_default();
-        writeln!(std::io::stdout(), "{}", paint::safe_json(&text))
-    } else {
-        paint::print(&answer.text, &[], Reader::Person)
+    let printed = match arguments.get_flag("json") {
+        true => paint::print_json(&answer.data),
+        false => paint::print(&answer.text, &[], Reader::Person),
     };
-    match printed {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(CommandError::new(ErrorKind::Failed, format!("cannot write the answer: {error}")))
-        }
-        _ => Ok(()),
-    }
+    let printed = paint::written(printed)?;
+    Ok(if answer.found { printed } else { ExitCode::from(ErrorKind::NotFound.exit_code()) })
 }

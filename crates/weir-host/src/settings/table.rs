@@ -1,7 +1,8 @@
 //! The settings, each with what it does and how its value reads. `docs/configuration.md` explains them.
 
-use crate::config::{Config, EmbeddingModel, LayerUse, ListedTools, Network, Sandbox};
 use weir_fetch::endpoint::shown_address;
+
+use crate::config::{Config, EmbeddingModel, LayerUse, ListedTools, Network, Sandbox};
 
 /// A setting of the configuration.
 pub struct Setting {

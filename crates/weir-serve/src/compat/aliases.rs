@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use weir_host::answer::{Answer, one_line};
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::when;
+use weir_http::problem::Problem;
 use weir_knowledge::projects;
 use weir_operations::Effect;
 use weir_operations::tool_call;
@@ -24,7 +25,6 @@ use super::super::tokens::TokenScope;
 use super::super::tools::{self, ToolAnswer, ToolCall};
 use super::super::{ServerState, answer_json};
 use super::Compat;
-use weir_http::problem::Problem;
 
 /// A tool of engram.
 pub(crate) struct Alias {

@@ -9,6 +9,9 @@ use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use weir_http::peer::Peer;
+use weir_http::problem::Problem;
+use weir_http::request_limits::whole_body;
 use weir_operations::context::Reach;
 
 use super::super::ServerState;
@@ -16,9 +19,6 @@ use super::super::caller::Caller;
 use super::super::context_endpoint::{self, Parameters};
 use super::super::tokens::TokenScope;
 use super::record::{Learned, Place, Subject};
-use weir_http::peer::Peer;
-use weir_http::problem::Problem;
-use weir_http::request_limits::whole_body;
 
 /// The longest key of a session.
 const MAX_KEY_CHARS: usize = 200;

@@ -40,7 +40,7 @@ use super::switch;
 use super::sync;
 use super::{undo, uninstall, upgrade};
 use crate::statusline;
-use printing::{Printing, written};
+use printing::Printing;
 
 /// The command that exits with the code of what it runs.
 const RUN: &str = "run";
@@ -176,7 +176,7 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     if let Some(shell) = (name == "completions").then(|| arguments.get_one::<clap_complete::Shell>("shell")).flatten() {
         let mut script = Vec::new();
         clap_complete::generate(*shell, &mut command(), "weir", &mut script);
-        return written(std::io::stdout().write_all(&script));
+        return paint::written(std::io::stdout().write_all(&script));
     }
     if name == statusline::STATUSLINE {
         return Ok(statusline::main());
@@ -184,10 +184,7 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     if name == man::MAN {
         return man::run(command(), arguments, folder.map(PathBuf::as_path)).map(|()| ExitCode::SUCCESS);
     }
-    let mut env = Env::capture().map_err(|error| {
-        CommandError::new(ErrorKind::Failed, format!("cannot use the current folder: {error}"))
-            .hint("cd to a folder that exists")
-    })?;
+    let mut env = Env::capture()?;
     if let Some(folder) = folder {
         env.folder = env.folder.join(folder);
     }

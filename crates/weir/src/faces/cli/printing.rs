@@ -12,7 +12,7 @@ use weir_host::answer::{Answer, Unbounded, size};
 use weir_host::env::Env;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::face::Reader;
-use weir_host::paint;
+use weir_host::paint::{self, written};
 use weir_host::when;
 use weir_store::BlobReader;
 
@@ -75,8 +75,7 @@ impl Printing {
             _ => {}
         }
         if self.is_json {
-            let text = serde_json::to_string_pretty(&answer.data).unwrap_or_default();
-            return written(writeln!(std::io::stdout(), "{}", paint::safe_json(&text)));
+            return written(paint::print_json(&answer.data));
         }
         written(paint::print(&answer.text, words, self.reader))
     }
@@ -121,14 +120,4 @@ fn print_bytes(text: &BlobReader) -> Result<ExitCode, CommandError> {
         }
     }
     written(stdout.flush())
-}
-
-/// Converts the result of writing an answer. A closed pipe (`| head`) is not an error.
-pub(super) fn written(result: std::io::Result<()>) -> Result<ExitCode, CommandError> {
-    match result {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(CommandError::new(ErrorKind::Failed, format!("cannot write the answer: {error}")))
-        }
-        _ => Ok(ExitCode::SUCCESS),
-    }
 }
