@@ -33,10 +33,10 @@ pub(crate) fn run(folder: &str) -> bool {
 
 fn grammars() -> Vec<(&'static str, &'static [&'static str], tree_sitter::Language)> {
     vec![
-        ("rust", &[".rs"], tree_sitter_rust::LANGUAGE.into()),
-        ("python", &[".py"], tree_sitter_python::LANGUAGE.into()),
-        ("go", &[".go"], tree_sitter_go::LANGUAGE.into()),
-        ("typescript", &[".ts"], tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()),
+        ("rust", &[".rs"], weir_grammars::rust()),
+        ("python", &[".py"], weir_grammars::python()),
+        ("go", &[".go"], weir_grammars::go()),
+        ("typescript", &[".ts"], weir_grammars::typescript()),
     ]
 }
 

@@ -15,7 +15,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["c", "h"],
     file_names: &[],
     programs: &["tcc"],
-    grammar: || tree_sitter_c::LANGUAGE.into(),
+    grammar: weir_grammars::c,
     rows: &[
         ("function_definition", item(ItemKind::Function).body("body").row()),
         ("declaration", item(ItemKind::Constant).open_by(c_family::members).row()),

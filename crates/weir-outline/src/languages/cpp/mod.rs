@@ -16,7 +16,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["cpp", "cc", "cxx", "c++", "hpp", "hh", "hxx", "h++", "ipp", "tpp", "inl", "h", "cu", "cuh", "ino"],
     file_names: &[],
     programs: &[],
-    grammar: || tree_sitter_cpp::LANGUAGE.into(),
+    grammar: weir_grammars::cpp,
     rows: &[
         ("namespace_definition", item(ItemKind::Module).open("body").row()),
         ("function_definition", item(ItemKind::Function).body("body").row()),

@@ -15,7 +15,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["cs", "csx"],
     file_names: &[],
     programs: &[],
-    grammar: || tree_sitter_c_sharp::LANGUAGE.into(),
+    grammar: weir_grammars::c_sharp,
     rows: &[
         ("namespace_declaration", item(ItemKind::Module).open("body").row()),
         ("file_scoped_namespace_declaration", item(ItemKind::Module).row()),

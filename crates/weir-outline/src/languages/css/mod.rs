@@ -16,7 +16,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["css"],
     file_names: &[],
     programs: &[],
-    grammar: || tree_sitter_css::LANGUAGE.into(),
+    grammar: weir_grammars::css,
     rows: &[
         ("rule_set", item(ItemKind::Key).open_kind("block").row()),
         ("media_statement", item(ItemKind::Module).open_kind("block").row()),

@@ -17,7 +17,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["ex", "exs"],
     file_names: &["mix.lock"],
     programs: &["elixir"],
-    grammar: || tree_sitter_elixir::LANGUAGE.into(),
+    grammar: weir_grammars::elixir,
     rows: &[("do_block", Row::Through), ("else_block", Row::Through)],
     comments: &["comment"],
     attributes: &[],

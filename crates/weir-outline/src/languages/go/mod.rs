@@ -15,7 +15,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["go"],
     file_names: &[],
     programs: &[],
-    grammar: || tree_sitter_go::LANGUAGE.into(),
+    grammar: weir_grammars::go,
     rows: &[
         ("function_declaration", item(ItemKind::Function).body("body").row()),
         ("method_declaration", item(ItemKind::Function).body("body").row()),

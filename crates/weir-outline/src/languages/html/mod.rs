@@ -15,7 +15,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["html", "htm", "xhtml"],
     file_names: &[],
     programs: &[],
-    grammar: || tree_sitter_html::LANGUAGE.into(),
+    grammar: weir_grammars::html,
     rows: &[
         ("element", Row::Through),
         ("script_element", item(ItemKind::Export).row()),

@@ -15,7 +15,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["java"],
     file_names: &[],
     programs: &[],
-    grammar: || tree_sitter_java::LANGUAGE.into(),
+    grammar: weir_grammars::java,
     rows: &[
         ("class_declaration", item(ItemKind::Type).open("body").row()),
         ("interface_declaration", item(ItemKind::Type).open("body").row()),

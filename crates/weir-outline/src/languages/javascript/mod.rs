@@ -15,7 +15,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["js", "mjs", "cjs", "jsx"],
     file_names: &[],
     programs: &["node", "bun", "deno"],
-    grammar: || tree_sitter_javascript::LANGUAGE.into(),
+    grammar: weir_grammars::javascript,
     rows: declared::ROWS,
     comments: &["comment", "html_comment", "hash_bang_line"],
     attributes: &["decorator"],

@@ -15,7 +15,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["kt", "kts"],
     file_names: &[],
     programs: &["kotlin"],
-    grammar: || tree_sitter_kotlin_ng::LANGUAGE.into(),
+    grammar: weir_grammars::kotlin,
     rows: &[
         ("class_declaration", item(ItemKind::Type).open_by(body).row()),
         ("object_declaration", item(ItemKind::Type).open_by(body).row()),

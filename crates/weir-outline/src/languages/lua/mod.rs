@@ -17,7 +17,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["lua", "rockspec"],
     file_names: &[".luacheckrc"],
     programs: &["lua", "luajit"],
-    grammar: || tree_sitter_lua::LANGUAGE.into(),
+    grammar: weir_grammars::lua,
     rows: &[
         ("function_declaration", item(ItemKind::Function).body("body").row()),
         ("variable_declaration", item(ItemKind::Constant).row()),

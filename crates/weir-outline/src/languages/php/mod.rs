@@ -15,7 +15,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["php", "phtml", "inc"],
     file_names: &[],
     programs: &["php"],
-    grammar: || tree_sitter_php::LANGUAGE_PHP.into(),
+    grammar: weir_grammars::php,
     rows: &[
         ("namespace_definition", item(ItemKind::Module).open("body").row()),
         ("class_declaration", item(ItemKind::Type).open("body").row()),

@@ -19,7 +19,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["py", "pyi", "pyw"],
     file_names: &["SConstruct", "SConscript", "wscript"],
     programs: &["python", "pypy"],
-    grammar: || tree_sitter_python::LANGUAGE.into(),
+    grammar: weir_grammars::python,
     rows: &[
         ("function_definition", item(ItemKind::Function).body("body").row()),
         ("class_definition", item(ItemKind::Type).open("body").row()),

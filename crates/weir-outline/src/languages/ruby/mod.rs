@@ -17,7 +17,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["rb", "rake", "gemspec", "ru", "rbw"],
     file_names: &["Rakefile", "Gemfile", "Guardfile", "Capfile", "Vagrantfile", "Podfile", "Fastfile"],
     programs: &["ruby", "rake"],
-    grammar: || tree_sitter_ruby::LANGUAGE.into(),
+    grammar: weir_grammars::ruby,
     rows: &[
         ("module", item(ItemKind::Module).open("body").row()),
         ("class", item(ItemKind::Type).open("body").row()),

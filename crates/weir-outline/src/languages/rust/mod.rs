@@ -12,7 +12,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["rs"],
     file_names: &[],
     programs: &["rust-script"],
-    grammar: || tree_sitter_rust::LANGUAGE.into(),
+    grammar: weir_grammars::rust,
     rows: &[
         ("mod_item", item(ItemKind::Module).open("body").row()),
         ("struct_item", item(ItemKind::Type).open("body").row()),

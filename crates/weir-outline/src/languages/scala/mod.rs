@@ -15,7 +15,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["scala", "sc", "sbt"],
     file_names: &[],
     programs: &["scala", "scala-cli"],
-    grammar: || tree_sitter_scala::LANGUAGE.into(),
+    grammar: weir_grammars::scala,
     rows: &[
         ("package_clause", item(ItemKind::Module).open("body").row()),
         ("package_object", item(ItemKind::Module).open("body").row()),

@@ -15,7 +15,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["swift"],
     file_names: &[],
     programs: &["swift"],
-    grammar: || tree_sitter_swift::LANGUAGE.into(),
+    grammar: weir_grammars::swift,
     rows: &[
         ("class_declaration", item(ItemKind::Type).open("body").row()),
         ("protocol_declaration", item(ItemKind::Type).open("body").row()),

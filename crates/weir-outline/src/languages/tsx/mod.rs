@@ -4,4 +4,4 @@ use super::Language;
 use super::typescript::spec;
 
 pub(super) static LANGUAGE: Language =
-    Language::walked(spec("tsx", &["tsx"], || tree_sitter_typescript::LANGUAGE_TSX.into()));
+    Language::walked(spec("tsx", &["tsx"], weir_grammars::tsx));

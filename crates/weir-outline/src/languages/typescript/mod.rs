@@ -11,7 +11,7 @@ use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language =
-    Language::walked(spec("typescript", &["ts", "mts", "cts"], || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()));
+    Language::walked(spec("typescript", &["ts", "mts", "cts"], weir_grammars::typescript));
 
 /// Returns the spec shared by both dialects.
 pub(in crate::languages) const fn spec(

@@ -26,7 +26,7 @@ const MAX_DEPTH: usize = 64;
 
 fn read(text: &str, into: &mut Outline) {
     into.purpose = shape::purpose(text, '#');
-    let tree = Parsing::new(&tree_sitter_yaml::LANGUAGE.into()).and_then(|mut parsing| parsing.whole(text));
+    let tree = Parsing::new(&weir_grammars::yaml()).and_then(|mut parsing| parsing.whole(text));
     let Some(tree) = tree else { return };
     into.broken = usize::from(tree.root_node().has_error());
     let documents = children(tree.root_node()).into_iter().filter(|node| matches!(node.kind(), "document" | "ERROR"));

@@ -18,7 +18,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     extensions: &["zig", "zon"],
     file_names: &[],
     programs: &["zig"],
-    grammar: || tree_sitter_zig::LANGUAGE.into(),
+    grammar: weir_grammars::zig,
     rows: &[
         ("variable_declaration", item(ItemKind::Constant).open_by(container).row()),
         ("function_declaration", item(ItemKind::Function).body("body").open_by(returned).row()),
