@@ -227,7 +227,7 @@ fn held_table(held: &[HeldOutput], shell: &Shell) -> Table {
         columns: vec![
             Column::name("Output"),
             Column::figure("Tokens"),
-            Column::figure("Shown"),
+            Column::figure("Shown").only_wide(),
             Column::figure("Asked again"),
         ],
         rows: held.iter().map(row).collect(),
