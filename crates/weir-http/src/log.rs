@@ -2,10 +2,11 @@
 //! for two.
 
 use std::io::Write as _;
-use std::time::Duration;
 
 use serde_json::json;
 use weir_host::answer::one_line;
+
+use super::observe::AnsweredRequest;
 
 /// The longest path that a line shows.
 const MAX_PATH_CHARS: usize = 200;
@@ -23,46 +24,33 @@ pub enum LogFormat {
 
 impl LogFormat {
     /// Writes a line about a request, if requests are logged.
-    pub fn write(self, line: &Line<'_>) {
+    pub fn write(self, request: &AnsweredRequest<'_>) {
         match self {
             Self::Off => {}
-            Self::Text => write(&line.text()),
-            Self::Json => write(&line.json()),
+            Self::Text => write(&text(request)),
+            Self::Json => write(&json(request)),
         }
     }
 }
 
-/// What is written about a request.
-pub struct Line<'a> {
-    /// The ID of the request.
-    pub id: &'a str,
-    pub method: &'a str,
-    pub path: &'a str,
-    /// The pattern that the path matched.
-    pub route: &'a str,
-    pub status: u16,
-    pub took: Duration,
+fn text(request: &AnsweredRequest<'_>) -> String {
+    let AnsweredRequest { id, method, path, status, took, .. } = *request;
+    let (time, path) = (jiff::Timestamp::now(), one_line(path, MAX_PATH_CHARS));
+    let milliseconds = took.as_secs_f64() * 1000.0;
+    format!("{time:.3} {} {path} {status} {milliseconds:.1} ms {id}", name_of(method))
 }
 
-impl Line<'_> {
-    fn text(&self) -> String {
-        let (time, path) = (jiff::Timestamp::now(), one_line(self.path, MAX_PATH_CHARS));
-        let milliseconds = self.took.as_secs_f64() * 1000.0;
-        format!("{time:.3} {} {path} {} {milliseconds:.1} ms {}", name_of(self.method), self.status, self.id)
-    }
-
-    fn json(&self) -> String {
-        json!({
-            "time": format!("{:.3}", jiff::Timestamp::now()),
-            "request_id": self.id,
-            "method": name_of(self.method),
-            "path": one_line(self.path, MAX_PATH_CHARS),
-            "route": self.route,
-            "status": self.status,
-            "duration_ms": (self.took.as_secs_f64() * 1_000_000.0).round() / 1000.0,
-        })
-        .to_string()
-    }
+fn json(request: &AnsweredRequest<'_>) -> String {
+    json!({
+        "time": format!("{:.3}", jiff::Timestamp::now()),
+        "request_id": request.id,
+        "method": name_of(request.method),
+        "path": one_line(request.path, MAX_PATH_CHARS),
+        "route": request.route,
+        "status": request.status,
+        "duration_ms": (request.took.as_secs_f64() * 1_000_000.0).round() / 1000.0,
+    })
+    .to_string()
 }
 
 /// Writes a line. A log that cannot be written must not end the server.
@@ -86,26 +74,30 @@ pub fn name_of(method: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    fn request<'a>(method: &'a str, path: &'a str) -> AnsweredRequest<'a> {
+        let took = Duration::from_micros(1500);
+        AnsweredRequest { id: "i", method, path, route: "none", status: 404, took, traceparent: None }
+    }
 
     #[test]
     fn a_method_that_is_not_known_is_not_repeated() {
         let method = "IGNORE-ALL-PREVIOUS-INSTRUCTIONS";
-        let line = Line { id: "i", method, path: "/", route: "none", status: 405, took: Duration::from_millis(10) };
-        for text in [line.text(), line.json()] {
+        for text in [text(&request(method, "/")), json(&request(method, "/"))] {
             assert!(text.contains("OTHER") && !text.contains(method), "{text}");
         }
     }
 
     #[test]
     fn a_path_cannot_begin_a_line_of_its_own() {
-        let path = "/v1/tools/a\r\n{\"status\":200}\u{1b}[2J";
-        let line =
-            Line { id: "i", method: "POST", path, route: "none", status: 404, took: Duration::from_micros(1500) };
-        for text in [line.text(), line.json()] {
+        let request = request("POST", "/v1/tools/a\r\n{\"status\":200}\u{1b}[2J");
+        for text in [text(&request), json(&request)] {
             assert!(!text.contains(['\r', '\n', '\u{1b}']), "{text}");
         }
-        let parsed: serde_json::Value = serde_json::from_str(&line.json()).unwrap();
+        let parsed: serde_json::Value = serde_json::from_str(&json(&request)).unwrap();
         assert_eq!((&parsed["status"], &parsed["duration_ms"]), (&json!(404), &json!(1.5)));
     }
 }

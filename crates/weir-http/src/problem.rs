@@ -3,10 +3,11 @@
 //! Invariant: an error that the caller can avoid is a 4xx, and a bug or a broken store is a 5xx.
 
 use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
+use weir_host::answer::one_line;
 use weir_host::error::{CommandError, ErrorKind};
 
 /// The media type of an error.
@@ -19,19 +20,44 @@ pub struct Problem {
     title: &'static str,
     detail: String,
     hints: Vec<String>,
+    /// More fields of the body.
+    fields: Vec<(&'static str, Value)>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Problem {
     /// Returns an error without a hint. The title is the same for every error of its sort, the detail says what was
     /// wrong with this request.
-    pub fn new(status: StatusCode, title: &'static str, detail: String) -> Self {
-        Self { status, title, detail, hints: Vec::new(), headers: Vec::new() }
+    pub fn new(status: StatusCode, title: &'static str, detail: impl Into<String>) -> Self {
+        let (hints, fields, headers) = (Vec::new(), Vec::new(), Vec::new());
+        Self { status, title, detail: detail.into(), hints, fields, headers }
+    }
+
+    /// Returns the error for a path that has no route.
+    pub fn no_route(uri: &Uri) -> Self {
+        let detail = format!("there is nothing at `{}`", one_line(uri.path(), 80));
+        Self::new(StatusCode::NOT_FOUND, "Not found", detail)
+    }
+
+    /// Returns the status of the answer.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Returns the same error with another status.
+    pub fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
     }
 
     /// Adds what to do next.
-    pub fn hint(mut self, hint: String) -> Self {
-        self.hints.push(hint);
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds a field to the body.
+    pub fn field(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.fields.push((name, value.into()));
         self
     }
 
@@ -41,6 +67,24 @@ impl Problem {
         self
     }
 
+    /// Says when to try again. Without another hint, that is the hint.
+    pub fn retry_after(self, seconds: u64) -> Self {
+        self.header(RETRY_AFTER, HeaderValue::from(seconds))
+    }
+
+    /// Returns what to do next, each on a line.
+    fn hints(&self) -> Vec<String> {
+        let again = |(name, value): &(HeaderName, HeaderValue)| {
+            let seconds = value.to_str().ok().filter(|_| *name == RETRY_AFTER)?;
+            Some(format!("send the same request again in {seconds} s"))
+        };
+        if self.hints.is_empty() {
+            self.headers.iter().find_map(again).into_iter().collect()
+        } else {
+            self.hints.clone()
+        }
+    }
+
     /// Returns the body of the answer.
     fn body(&self) -> Value {
         let mut body = Map::new();
@@ -48,9 +92,11 @@ impl Problem {
         body.insert("title".to_owned(), self.title.into());
         body.insert("status".to_owned(), self.status.as_u16().into());
         body.insert("detail".to_owned(), self.detail.as_str().into());
-        if !self.hints.is_empty() {
-            body.insert("hint".to_owned(), self.hints.join("\n").into());
+        let hints = self.hints();
+        if !hints.is_empty() {
+            body.insert("hint".to_owned(), hints.join("\n").into());
         }
+        body.extend(self.fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         Value::Object(body)
     }
 }
@@ -58,8 +104,15 @@ impl Problem {
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "error: {}", self.detail)?;
-        self.hints.iter().try_for_each(|hint| write!(f, "\nhint: {hint}"))
+        self.hints().iter().try_for_each(|hint| write!(f, "\nhint: {hint}"))
     }
+}
+
+/// Answers a request with a method that its route does not have.
+pub async fn wrong_method(method: Method, uri: Uri) -> Problem {
+    let detail = format!("`{}` does not take {}", one_line(uri.path(), 80), one_line(method.as_str(), 20));
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", detail)
+        .hint("the header Allow names the methods")
 }
 
 /// Returns the URI that names a sort of error, made from its title.
@@ -115,8 +168,17 @@ mod tests {
     }
 
     #[test]
+    fn when_to_try_again_is_the_hint_unless_there_is_another() {
+        let busy = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Busy", "busy").retry_after(2);
+        assert_eq!(busy().body()["hint"], "send the same request again in 2 s");
+        let kept = busy().hint("the note was kept").field("id", "7");
+        assert_eq!((&kept.body()["hint"], &kept.body()["id"]), (&json!("the note was kept"), &json!("7")));
+        assert_eq!(kept.into_response().headers()[RETRY_AFTER], "2");
+    }
+
+    #[test]
     fn an_error_without_a_hint_has_no_empty_one() {
-        let problem = Problem::new(StatusCode::BAD_REQUEST, "Invalid JSON", "expected an object".to_owned());
+        let problem = Problem::new(StatusCode::BAD_REQUEST, "Invalid JSON", "expected an object");
         assert_eq!(problem.body().get("hint"), None);
         let response = problem.into_response();
         assert_eq!(response.status(), StatusCode::BAD_REQUEST);

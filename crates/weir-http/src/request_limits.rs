@@ -67,11 +67,11 @@ pub async fn whole_body(body: Body) -> Result<Bytes, Problem> {
         Ok(body) => return Ok(body.to_bytes()),
         Err(error) => error,
     };
-    if has_cause::<LengthLimitError>(&error) {
-        return Err(too_large("the body is larger than the limit".to_owned(), USUAL_ADVICE.large_hint));
+    if let Some(LargeBody { most, hint }) = cause::<LargeBody>(&error) {
+        return Err(too_large(format!("the body is larger than {}", size(*most as u64)), hint));
     }
     let detail = format!("cannot read the body: {error}");
-    if has_cause::<SlowBody>(&error) {
+    if cause::<SlowBody>(&error).is_some() {
         return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "Slow request", detail)
             .hint("send the request again, without pauses in its body".to_owned())
             .header(CONNECTION, close()));
@@ -84,7 +84,10 @@ pub async fn whole_body(body: Body) -> Result<Bytes, Problem> {
 async fn limit(State(bounds): State<Bounds>, request: Request, next: Next) -> Response {
     let Bounds { limits, advice } = bounds;
     let body_time = limits.header_timeout * BODY_TIMEOUT_FACTOR;
-    let bound = |most: usize| move |body: Body| Body::new(BoundedBody::new(body, most, body_time));
+    let bound = |most: usize| {
+        let large = LargeBody { most, hint: advice.large_hint };
+        move |body: Body| Body::new(BoundedBody::new(body, large, body_time))
+    };
     if let Some(bytes) = announced_length(request.headers()).filter(|bytes| *bytes > limits.max_body_bytes as u64) {
         let detail = format!("the body has {}, and the limit is {}", size(bytes), size(limits.max_body_bytes as u64));
         if !request.headers().contains_key(EXPECT) {
@@ -124,28 +127,22 @@ fn close() -> HeaderValue {
     HeaderValue::from_static("close")
 }
 
-/// Whether an error of this type is the reason of another, at any depth.
-fn has_cause<E: StdError + 'static>(error: &axum::Error) -> bool {
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if error.is::<E>() {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
+/// Returns the error of this type that is the reason of another, at any depth.
+fn cause<E: StdError + 'static>(error: &axum::Error) -> Option<&E> {
+    std::iter::successors(error.source(), |&error| error.source()).find_map(|error| error.downcast_ref())
 }
 
 /// A body with a limit on its size and on the time that it takes once it keeps the server waiting.
 struct BoundedBody {
     inner: Limited<Body>,
+    large: LargeBody,
     time: Duration,
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl BoundedBody {
-    fn new(body: Body, most: usize, time: Duration) -> Self {
-        Self { inner: Limited::new(body, most), time, deadline: None }
+    fn new(body: Body, large: LargeBody, time: Duration) -> Self {
+        Self { inner: Limited::new(body, large.most), large, time, deadline: None }
     }
 }
 
@@ -155,7 +152,9 @@ impl HttpBody for BoundedBody {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.inner).poll_frame(cx) {
-            return Poll::Ready(frame);
+            let large = self.large;
+            let worded = |error: BoxError| if error.is::<LengthLimitError>() { large.into() } else { error };
+            return Poll::Ready(frame.map(|frame| frame.map_err(worded)));
         }
         let time = self.time;
         let deadline = self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(time)));
@@ -170,6 +169,21 @@ impl HttpBody for BoundedBody {
         self.inner.size_hint()
     }
 }
+
+/// Says that a body has more bytes than it may have, and what to do about it.
+#[derive(Debug, Clone, Copy)]
+struct LargeBody {
+    most: usize,
+    hint: &'static str,
+}
+
+impl std::fmt::Display for LargeBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "it has more than {} bytes", self.most)
+    }
+}
+
+impl StdError for LargeBody {}
 
 /// Says that a body was not complete in time.
 #[derive(Debug)]

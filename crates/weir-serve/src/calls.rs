@@ -5,8 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use axum::http::header::RETRY_AFTER;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use weir_context::Context;
@@ -145,9 +144,9 @@ fn take_surplus<T>(idle: &mut Vec<(Instant, T)>, now: Instant) -> Vec<(Instant, 
 /// Waits for the context of a call, unless too many calls are in progress for too long, or Weir is off.
 pub(super) async fn in_time(context: impl Future<Output = CallContext>) -> Result<CallContext, Problem> {
     let context = tokio::time::timeout(QUEUE_TIMEOUT, context).await.map_err(|_| {
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Busy", "too many calls are in progress".to_owned())
-            .hint("try again in a few seconds".to_owned())
-            .header(RETRY_AFTER, HeaderValue::from_static("5"))
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Busy", "too many calls are in progress")
+            .hint("try again in a few seconds")
+            .retry_after(5)
     })?;
     tool_call::off(&context).map_or(Ok(context), |off| Err(off.error().into()))
 }

@@ -83,7 +83,7 @@ pub(super) fn markdown(answer: &Answer<ContextData>) -> Response {
 fn wanted(parameters: Parameters) -> Result<RecentContext, Problem> {
     let Query(parameters) = parameters.map_err(|error| {
         Problem::new(StatusCode::BAD_REQUEST, "Invalid address", format!("cannot read the parameters: {error}"))
-            .hint("write them as name=value with percent-encoding, joined by &".to_owned())
+            .hint("write them as name=value with percent-encoding, joined by &")
     })?;
     let arguments = parameters.into_iter().map(|(name, value)| (name, Value::String(value)));
     let (arguments, unknown) = coerce(RecentContext::TOOL, Map::from_iter(arguments), &SCHEMA);

@@ -22,7 +22,7 @@
 //!
 //! ```text
 //! weir_http        listen: connections, TLS, slow clients, the end after a signal
-//! observe          request ID, log line, counters (metrics)
+//! weir_http        observe: request ID, log line, counters (metrics)
 //! weir_http        request_limits: the body and the time; guard: Host and Origin
 //! caller           token and scope (tokens), session, work
 //! tools, mcp       calls: a context from a pool; weir_operations::tool_call: the same call as over MCP
@@ -38,7 +38,6 @@ mod context_endpoint;
 mod mcp;
 mod metering;
 mod metrics;
-pub mod observe;
 mod openapi;
 pub mod tokens;
 mod tools;
@@ -47,17 +46,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderValue, Method, StatusCode, Uri};
+use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::{get, post};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use weir_context::{Context, LockedStores};
 use weir_core::SessionKey;
-use weir_host::answer::one_line;
 use weir_host::error::CommandError;
 use weir_host::signal;
 use weir_mcp::embedder::{EmbedderHandle, IndexUpkeep};
@@ -66,12 +62,13 @@ use calls::Calls;
 use compat::Compat;
 use metering::MeterQueue;
 use metrics::Metrics;
-use observe::observed;
 use tokens::Tokens;
+use weir_http::answer;
 use weir_http::guard::{AllowedHosts, guarded};
 use weir_http::listen::{Listening, ServerLimits};
 use weir_http::log::LogFormat;
-use weir_http::problem::Problem;
+use weir_http::observe::{AnsweredRequest, RequestWatcher, observed};
+use weir_http::problem::{Problem, wrong_method};
 use weir_http::request_limits::limited;
 
 /// How long the stores have to open when the server is asked whether it is ready.
@@ -112,6 +109,15 @@ impl ServerState {
         }
     }
 
+    /// Returns what counts and logs each request.
+    fn watcher(self: &Arc<Self>) -> RequestWatcher {
+        let state = Arc::clone(self);
+        Arc::new(move |request: &AnsweredRequest<'_>| {
+            state.metrics.answered(request);
+            state.log.write(request);
+        })
+    }
+
     /// Returns the same state for a server that another program's plugins may call.
     fn with_compat(self, compat: Option<Compat>) -> Self {
         Self { compat, ..self }
@@ -133,7 +139,8 @@ impl Server {
     pub async fn serve(self, context: &Context, state: ServerState) -> Result<(), CommandError> {
         let (state, ended) = (Arc::new(state), CancellationToken::new());
         let router = guarded(routes(&state, ended.clone()), self.hosts);
-        let router = observed(limited(router, self.limits), Arc::clone(&state));
+        let router = metrics::counted(limited(router, self.limits), Arc::clone(&state));
+        let router = observed(router, state.watcher());
         let closing = tokio::spawn(state.calls.clone().close_idle());
         let served = self.listening.run(router, self.limits).await;
         closing.abort();
@@ -166,7 +173,7 @@ fn routes(state: &Arc<ServerState>, ended: CancellationToken) -> Router {
 
 /// Says that the process is alive. Needs no token and touches nothing.
 async fn health() -> Response {
-    answer_json(&json!({ "status": "ok" }))
+    answer::json(StatusCode::OK, &json!({ "status": "ok" }))
 }
 
 /// Says whether the stores can be opened.
@@ -182,36 +189,17 @@ async fn ready(State(state): State<Arc<ServerState>>) -> Result<Response, Proble
         context.with_stores(open_both).await
     };
     match tokio::time::timeout(READY_TIMEOUT, opened).await {
-        Ok(opened) => opened.map(|()| answer_json(&json!({ "status": "ready" }))).map_err(Problem::from),
+        Ok(opened) => {
+            opened.map(|()| answer::json(StatusCode::OK, &json!({ "status": "ready" }))).map_err(Problem::from)
+        }
         Err(_) => {
             let detail = format!("the stores did not open within {} s", READY_TIMEOUT.as_secs());
             Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Store unavailable", detail)
-                .hint("`weir doctor` says what is wrong with the stores".to_owned()))
+                .hint("`weir doctor` says what is wrong with the stores"))
         }
     }
 }
 
 async fn not_found(uri: Uri) -> Problem {
-    let detail = format!("there is nothing at `{}`", one_line(uri.path(), 80));
-    Problem::new(StatusCode::NOT_FOUND, "Not found", detail).hint("GET /openapi.json describes every route".to_owned())
-}
-
-async fn wrong_method(method: Method, uri: Uri) -> Problem {
-    let detail = format!("`{}` does not take {}", one_line(uri.path(), 80), one_line(method.as_str(), 20));
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", detail)
-        .hint("the header Allow names the methods".to_owned())
-}
-
-/// Returns an answer of JSON.
-fn answer_json(body: &Value) -> Response {
-    answer_json_as(StatusCode::OK, body)
-}
-
-/// Returns an answer of JSON with a status.
-fn answer_json_as(status: StatusCode, body: &Value) -> Response {
-    let mut response = Response::new(Body::from(body.to_string()));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    Problem::no_route(&uri).hint("GET /openapi.json describes every route")
 }

@@ -6,77 +6,54 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use http_body_util::BodyExt as _;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ListToolsResult,
-    PaginatedRequestParams, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, ContentBlock, JsonObject, ListToolsResult, PaginatedRequestParams,
+    ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, ServerHandler};
 use tokio_util::sync::CancellationToken;
+use weir_http::answer;
+use weir_http::mcp::{self, StatelessMcp, refused};
 use weir_http::problem::Problem;
 use weir_http::request_limits::whole_body;
 use weir_mcp::message;
 use weir_operations::Operation;
 use weir_operations::tool_call;
 
+use super::ServerState;
 use super::caller::Caller;
 use super::compat::Alias;
 use super::tokens::TokenScope;
 use super::tools::{ToolAnswer, ToolCall};
-use super::{ServerState, answer_json_as};
 
 /// The client of a call that names none.
 const DEFAULT_CLIENT: &str = "mcp";
 
-/// Serves MCP. Cheap to clone.
-pub(super) type McpService = StreamableHttpService<HttpTools, NeverSessionManager>;
-
 /// Returns the service. Cancelling the token ends the streams that are open.
-pub(super) fn service(state: &Arc<ServerState>, ended: CancellationToken) -> McpService {
-    // The host and the size of the body are checked before a request gets here.
-    let config = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(false)
-        .with_json_response(true)
-        .with_cancellation_token(ended)
-        .with_max_request_body_bytes(usize::MAX)
-        .disable_allowed_hosts();
+pub(super) fn service(state: &Arc<ServerState>, ended: CancellationToken) -> StatelessMcp<HttpTools> {
     let state = Arc::clone(state);
-    let tools = move || Ok(HttpTools { state: Arc::clone(&state) });
-    StreamableHttpService::new(tools, Arc::new(NeverSessionManager::default()), config)
+    mcp::service(mcp::config().with_cancellation_token(ended), move || HttpTools { state: Arc::clone(&state) })
 }
 
 /// Answers a request.
 pub(super) async fn handle(
-    State((state, service)): State<(Arc<ServerState>, McpService)>,
+    State((state, service)): State<(Arc<ServerState>, StatelessMcp<HttpTools>)>,
     request: Request,
 ) -> Result<Response, Problem> {
     let caller = Caller::of(request.headers(), &state.tokens, TokenScope::Read)?;
     let (mut parts, body) = request.into_parts();
     let body = whole_body(body).await?;
     match message::parse(&body) {
-        Some(Err(refusal)) => return Ok(answer_json_as(StatusCode::BAD_REQUEST, &refusal)),
+        Some(Err(refusal)) => return Ok(answer::json(StatusCode::BAD_REQUEST, &refusal)),
         // A notification that is not known needs no answer.
         None if !body.is_empty() => return Ok(StatusCode::ACCEPTED.into_response()),
         _ => {}
     }
     parts.extensions.insert(caller);
-    let response = service.handle(Request::from_parts(parts, Body::from(body))).await.map(Body::new);
-    let is_error = response.status().is_client_error() || response.status().is_server_error();
-    if is_error && !response.headers().contains_key(CONTENT_TYPE) { Err(worded(response).await) } else { Ok(response) }
-}
-
-/// Returns an error that has only a text in the form of all others.
-async fn worded(response: Response) -> Problem {
-    let (parts, body) = response.into_parts();
-    let text = body.collect().await.map(|body| String::from_utf8_lossy(&body.to_bytes()).into_owned());
-    Problem::new(parts.status, "Not an MCP request", text.unwrap_or_default())
-        .hint("send a JSON-RPC message as the specification of MCP describes it for Streamable HTTP".to_owned())
+    mcp::answer(&service, Request::from_parts(parts, Body::from(body))).await
 }
 
 /// The tools of one request.
@@ -171,9 +148,4 @@ impl ServerHandler for HttpTools {
             Err(problem) => Ok(refused(&problem)),
         }
     }
-}
-
-/// Returns the result of a call that was not made, as a text that the model can act on.
-fn refused(problem: &Problem) -> CallToolResponse {
-    CallToolResponse::from(CallToolResult::error(vec![ContentBlock::text(problem.to_string())]))
 }

@@ -2,25 +2,23 @@
 //! the number of lines is bounded.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use axum::extract::State;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::middleware::{Next, from_fn_with_state};
 use weir_host::error::ErrorKind;
 use weir_host::mutex::lock;
 use weir_host::when;
+use weir_http::log::name_of;
+use weir_http::metrics::Page;
+use weir_http::observe::AnsweredRequest;
 use weir_http::problem::Problem;
 
 use super::ServerState;
 use super::tokens::TokenScope;
-
-/// The media type of the format.
-pub(super) const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The upper bounds of the buckets of durations, in seconds.
 const BUCKETS: [f64; 10] = [0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 10.0, 60.0];
@@ -49,16 +47,8 @@ struct Durations {
     seconds: f64,
 }
 
-/// One request that was answered.
-pub(super) struct Answered<'a> {
-    pub method: &'static str,
-    pub route: &'a str,
-    pub status: StatusCode,
-    pub took: Duration,
-}
-
 /// A request in progress, until it is dropped.
-pub(super) struct InFlight<'a>(&'a AtomicI64);
+struct InFlight<'a>(&'a AtomicI64);
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
@@ -73,15 +63,15 @@ impl Metrics {
     }
 
     /// Counts a request as in progress.
-    pub(super) fn begin(&self) -> InFlight<'_> {
+    fn begin(&self) -> InFlight<'_> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         InFlight(&self.in_flight)
     }
 
     /// Counts a request that was answered.
-    pub(super) fn answered(&self, answered: &Answered<'_>) {
+    pub(super) fn answered(&self, answered: &AnsweredRequest<'_>) {
         let mut counts = lock(&self.counts);
-        let key = (answered.method, answered.route.to_owned(), answered.status.as_u16());
+        let key = (name_of(answered.method), answered.route.to_owned(), answered.status);
         *counts.requests.entry(key).or_default() += 1;
         let durations = counts.durations.entry(answered.route.to_owned()).or_default();
         let seconds = answered.took.as_secs_f64();
@@ -97,75 +87,68 @@ impl Metrics {
         *lock(&self.counts).calls.entry((tool, outcome)).or_default() += 1;
     }
 
-    fn render(&self, gauges: &[(&str, &str, f64)]) -> String {
-        let mut page = Page(String::new());
-        page.family("weir_build_info", "gauge", "The version of the program.");
-        page.sample("weir_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
-        page.family("process_start_time_seconds", "gauge", "When the server was started, in seconds since 1970.");
-        page.sample("process_start_time_seconds", &[], self.started as f64 / 1000.0);
-        page.family("weir_http_requests_in_flight", "gauge", "Requests that are not answered yet.");
-        page.sample("weir_http_requests_in_flight", &[], self.in_flight.load(Ordering::Relaxed) as f64);
+    fn render(&self, gauges: &[(&str, &str, u64)]) -> Page {
+        let mut page = Page::default();
+        page.version(env!("CARGO_PKG_VERSION"));
+        let (started, in_flight) = (self.started as f64 / 1000.0, self.in_flight.load(Ordering::Relaxed));
+        let help = "When the server was started, in seconds since 1970.";
+        page.single("process_start_time_seconds", "gauge", help, started);
+        page.single("weir_http_requests_in_flight", "gauge", "Requests that are not answered yet.", in_flight);
         for (name, help, value) in gauges {
-            page.family(name, "gauge", help);
-            page.sample(name, &[], *value);
+            page.single(name, "gauge", help, value);
         }
         let counts = lock(&self.counts);
         page.family("weir_http_requests_total", "counter", "Requests, by method, route and status.");
         for ((method, route, status), count) in &counts.requests {
             let status = status.to_string();
             let labels = [("method", *method), ("route", route.as_str()), ("status", status.as_str())];
-            page.sample("weir_http_requests_total", &labels, *count as f64);
+            page.sample("weir_http_requests_total", &labels, count);
         }
         page.family("weir_http_request_duration_seconds", "histogram", "Time until an answer begins, by route.");
         for (route, durations) in &counts.durations {
-            page.histogram("weir_http_request_duration_seconds", route, durations);
+            durations.write(&mut page, "weir_http_request_duration_seconds", route);
         }
         page.family("weir_tool_calls_total", "counter", "Calls of tools, by tool and outcome.");
         for ((tool, outcome), count) in &counts.calls {
-            page.sample("weir_tool_calls_total", &[("tool", *tool), ("outcome", *outcome)], *count as f64);
+            page.sample("weir_tool_calls_total", &[("tool", *tool), ("outcome", *outcome)], count);
         }
-        page.0
+        page
     }
 }
 
-/// A page in the format.
-struct Page(String);
-
-impl Page {
-    fn family(&mut self, name: &str, kind: &str, help: &str) {
-        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
-    }
-
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
-        let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
-        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
-        let _ = writeln!(self.0, "{name}{labels} {value}");
-    }
-
-    fn histogram(&mut self, name: &str, route: &str, durations: &Durations) {
+impl Durations {
+    fn write(&self, page: &mut Page, name: &str, route: &str) {
         let bucket = format!("{name}_bucket");
-        for (bound, count) in BUCKETS.iter().zip(durations.buckets) {
+        for (bound, count) in BUCKETS.iter().zip(self.buckets) {
             let bound = bound.to_string();
-            self.sample(&bucket, &[("route", route), ("le", bound.as_str())], count as f64);
+            page.sample(&bucket, &[("route", route), ("le", bound.as_str())], count);
         }
-        self.sample(&bucket, &[("route", route), ("le", "+Inf")], durations.count as f64);
-        self.sample(&format!("{name}_sum"), &[("route", route)], durations.seconds);
-        self.sample(&format!("{name}_count"), &[("route", route)], durations.count as f64);
+        page.sample(&bucket, &[("route", route), ("le", "+Inf")], self.count);
+        page.sample(&format!("{name}_sum"), &[("route", route)], self.seconds);
+        page.sample(&format!("{name}_count"), &[("route", route)], self.count);
     }
+}
+
+/// Returns the same routes. A request is counted as in progress until its answer begins, or until its client has gone.
+pub(super) fn counted(router: Router, state: Arc<ServerState>) -> Router {
+    let count = async |State(state): State<Arc<ServerState>>, request: Request, next: Next| {
+        let _in_flight = state.metrics.begin();
+        next.run(request).await
+    };
+    router.layer(from_fn_with_state(state, count))
 }
 
 /// Answers a request.
-pub(super) async fn handle(State(state): State<Arc<ServerState>>, headers: HeaderMap) -> Result<Response, Problem> {
+pub(super) async fn handle(State(state): State<Arc<ServerState>>, headers: HeaderMap) -> Result<Page, Problem> {
     state.tokens.require(&headers, TokenScope::Read)?;
     let calls = state.calls.in_progress();
     let gauges = [
-        ("weir_reading_calls_in_progress", "Calls in progress that only read.", calls.reading as f64),
-        ("weir_writing_calls_in_progress", "All other calls in progress.", calls.writing as f64),
-        ("weir_idle_contexts", "Contexts with open stores and no call.", state.calls.idle_count() as f64),
-        ("weir_meter_readings_lost", "Answers that the meter could not count.", state.meter.lost() as f64),
+        ("weir_reading_calls_in_progress", "Calls in progress that only read.", calls.reading as u64),
+        ("weir_writing_calls_in_progress", "All other calls in progress.", calls.writing as u64),
+        ("weir_idle_contexts", "Contexts with open stores and no call.", state.calls.idle_count() as u64),
+        ("weir_meter_readings_lost", "Answers that the meter could not count.", state.meter.lost()),
     ];
-    let page = state.metrics.render(&gauges);
-    Ok(([(CONTENT_TYPE, PROMETHEUS), (CACHE_CONTROL, "no-store")], page).into_response())
+    Ok(state.metrics.render(&gauges))
 }
 
 #[cfg(test)]
@@ -177,16 +160,17 @@ mod tests {
     #[test]
     fn a_page_has_every_family_once() {
         let metrics = Metrics { started: 1_500, ..Metrics::new() };
-        let took = Duration::from_micros(3_500);
-        for status in [StatusCode::OK, StatusCode::OK, StatusCode::NOT_FOUND] {
-            metrics.answered(&Answered { method: "GET", route: "/health", status, took });
+        let (took, id) = (std::time::Duration::from_micros(3_500), "i");
+        let (method, path, route) = ("GET", "/health", "/health");
+        for status in [200, 200, 404] {
+            metrics.answered(&AnsweredRequest { id, method, path, route, status, took, traceparent: None });
         }
         metrics.called("ctx_get", None);
         metrics.called("ctx_get", Some(ErrorKind::NotFound));
         let in_flight = metrics.begin();
-        let page = metrics.render(&[("weir_idle_contexts", "Contexts.", 2.0)]);
+        let page = metrics.render(&[("weir_idle_contexts", "Contexts.", 2)]);
         drop(in_flight);
-        let page: Vec<&str> = page.lines().filter(|line| !line.starts_with("# HELP")).collect();
+        let page: Vec<&str> = page.as_str().lines().filter(|line| !line.starts_with("# HELP")).collect();
         let version = env!("CARGO_PKG_VERSION");
         expect![[r#"
             # TYPE weir_build_info gauge

@@ -10,6 +10,8 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Map, Value, json};
 use weir_core::Level;
+use weir_http::metrics::PROMETHEUS;
+use weir_http::observe::REQUEST_ID;
 use weir_http::problem::PROBLEM_JSON;
 use weir_operations::functions;
 use weir_operations::{OPERATIONS, Operation};
@@ -18,8 +20,6 @@ use super::ServerState;
 use super::caller::{CLIENT, MAX_NAME_CHARS, SESSION, WORK};
 use super::compat::Compat;
 use super::context_endpoint::MARKDOWN;
-use super::metrics::PROMETHEUS;
-use super::observe::REQUEST_ID;
 use super::tokens::TokenScope;
 
 /// What is said about the whole.

@@ -8,8 +8,7 @@ mod file;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::HeaderMap;
 use weir_host::error::CommandError;
 use weir_host::mutex::lock;
 use weir_host::when;
@@ -17,6 +16,7 @@ use weir_operations::Effect;
 
 use file::{FileVersion, Token};
 pub use file::{issue, renew};
+use weir_http::bearer;
 use weir_http::problem::Problem;
 
 /// What the bearer of a token may do. Each scope includes those before it.
@@ -111,7 +111,7 @@ impl Tokens {
     /// Returns the scope of the token that a request carries, or the answer that refuses the request unless the scope
     /// is sufficient.
     pub fn require(&self, headers: &HeaderMap, needed: TokenScope) -> Result<TokenScope, Problem> {
-        let token = bearer(headers, needed)?;
+        let token = bearer::token(headers).map_err(|reason| unauthorised(reason, None, needed))?;
         match self.standing(token)? {
             Standing::Good(scope) => scope.covers(needed).map(|()| scope),
             Standing::Expired => Err(unauthorised("the token has expired", Some("invalid_token"), needed)),
@@ -152,41 +152,23 @@ impl KnownTokens {
     }
 }
 
-/// Returns the token that a request carries.
-fn bearer(headers: &HeaderMap, needed: TokenScope) -> Result<&str, Problem> {
-    let mut all = headers.get_all(AUTHORIZATION).iter();
-    let given = match (all.next(), all.next()) {
-        (Some(given), None) => given,
-        (None, _) => return Err(unauthorised("the request has no token", None, needed)),
-        (Some(_), Some(_)) => return Err(unauthorised("the request has more than one token", None, needed)),
-    };
-    let token = given.to_str().ok().and_then(|text| text.split_once(' '));
-    let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
-    token.ok_or_else(|| unauthorised("the Authorization header has no bearer token", None, needed))
-}
-
 fn unauthorised(detail: &str, error: Option<&str>, needed: TokenScope) -> Problem {
     let command = needed.command();
-    Problem::new(StatusCode::UNAUTHORIZED, "Unauthorized", detail.to_owned())
+    let scope = ("scope", needed.as_str());
+    let challenge = error.map_or_else(|| vec![scope], |error| vec![("error", error), scope]);
+    bearer::unauthorised(detail, &challenge)
         .hint(format!("send `Authorization: Bearer TOKEN`; {command} prints a token"))
-        .header(WWW_AUTHENTICATE, challenge(error, needed))
 }
 
 fn too_low(has: TokenScope, needed: TokenScope) -> Problem {
-    let detail = format!("this needs the scope `{}`, and the token has `{}`", needed.as_str(), has.as_str());
-    Problem::new(StatusCode::FORBIDDEN, "Scope too low", detail)
+    bearer::scope_too_low(has.as_str(), needed.as_str())
         .hint(format!("ask the user for a token with this scope; {} prints one", needed.command()))
-        .header(WWW_AUTHENTICATE, challenge(Some("insufficient_scope"), needed))
-}
-
-fn challenge(error: Option<&str>, needed: TokenScope) -> HeaderValue {
-    let error = error.map(|error| format!(", error=\"{error}\"")).unwrap_or_default();
-    let text = format!("Bearer realm=\"weir\"{error}, scope=\"{}\"", needed.as_str());
-    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("Bearer"))
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+    use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
     use axum::response::IntoResponse as _;
     use weir_operations::OPERATIONS;
 

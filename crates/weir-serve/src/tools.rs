@@ -16,16 +16,17 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use weir_host::answer::Answer;
 use weir_host::error::CommandError;
+use weir_http::answer;
 use weir_http::problem::Problem;
 use weir_http::request_limits::whole_body;
 use weir_operations::Operation;
 use weir_operations::tool_call;
 use weir_run::unfinished;
 
+use super::ServerState;
 use super::caller::Caller;
 use super::calls::in_time;
 use super::tokens::TokenScope;
-use super::{ServerState, answer_json};
 
 /// One call of an operation.
 pub(super) struct ToolCall {
@@ -68,7 +69,7 @@ pub(super) async fn handle(
         text.push_str(&format!("\n{remark}"));
     }
     let body = [("text", Value::from(text)), ("found", Value::from(found)), ("data", data)];
-    Ok(answer_json(&body.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()))
+    Ok(answer::json(StatusCode::OK, &body.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()))
 }
 
 impl ToolCall {
@@ -111,7 +112,7 @@ pub(super) async fn arguments_of(request: Request) -> Result<JsonObject, Problem
 fn arguments(body: &Bytes) -> Result<JsonObject, Problem> {
     let invalid = |detail: String| {
         Problem::new(StatusCode::BAD_REQUEST, "Invalid JSON", detail)
-            .hint("send the arguments as one JSON object, such as {\"queries\": [\"pool size\"]}".to_owned())
+            .hint("send the arguments as one JSON object, such as {\"queries\": [\"pool size\"]}")
     };
     if body.is_empty() {
         return Ok(JsonObject::new());
@@ -133,12 +134,12 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn no_such_tool(name: &str) -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "Not found", tool_call::no_such_tool(name))
-        .hint("GET /openapi.json describes every tool".to_owned())
+        .hint("GET /openapi.json describes every tool")
 }
 
 fn wrong_media_type() -> Problem {
     Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Not JSON", "the body is not declared as JSON".to_owned())
-        .hint("send `Content-Type: application/json`".to_owned())
+        .hint("send `Content-Type: application/json`")
 }
 
 #[cfg(test)]

@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::Request;
-use axum::middleware::map_request;
 use clap::ArgMatches;
 use weir_host::env::Env;
 use weir_host::error::{CommandError, ErrorKind};
@@ -14,11 +12,8 @@ use weir_host::paint;
 use weir_host::signal;
 use weir_host::when;
 use weir_http::guard::guarded;
-use weir_http::log::{Line, LogFormat};
 use weir_http::options::{Door, announce, hosts, limits, log_format, runtime};
-use weir_http::peer::Peer;
-use weir_http::request_limits::{LimitAdvice, limited_with};
-use weir_team::{AnsweredRequest, ClientAddress, ResourceServer, Service, ServiceOptions, Started};
+use weir_team::{ResourceServer, Service, ServiceOptions, Started};
 
 use crate::storage::{Place, Storage, failed};
 use crate::traces::{TraceOptions, Traces};
@@ -28,14 +23,6 @@ const CALL_THREADS: usize = 96;
 /// How long the last copy of the index may take. One that is not finished leaves the copy before as it was.
 const COPY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What to do about a limit. A call blocks in the storage, and nothing takes it back.
-const ADVICE: LimitAdvice = LimitAdvice {
-    late: "may still be carried out",
-    late_hint: "repeat an upload as it is, because nothing is stored twice; before you repeat a note, check if \
-                it was stored",
-    large_hint: "send fewer records at once, or shorter texts",
-};
-
 /// Serves until a signal arrives. Open requests may finish.
 pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandError> {
     let door = Door::of(env, arguments)?;
@@ -43,16 +30,11 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
     let (limits, runtime, trace_options) = (limits(arguments), runtime(CALL_THREADS)?, TraceOptions::of(env)?);
     let started = index_started.clone();
     let usual = ServiceOptions::new(when::now, report);
-    let log: Option<fn(&AnsweredRequest<'_>)> = match log_format(arguments) {
-        LogFormat::Off => None,
-        LogFormat::Text => Some(|request| LogFormat::Text.write(&line(request))),
-        LogFormat::Json => Some(|request| LogFormat::Json.write(&line(request))),
-    };
     let options = ServiceOptions {
         oauth: oauth(env, arguments)?.map(Arc::new),
-        log,
+        log: log_format(arguments),
         version: env!("CARGO_PKG_VERSION"),
-        max_body_bytes: limits.max_body_bytes,
+        limits,
         max_call_time: limits.request_timeout.map_or(usual.max_call_time, call_time),
         index_started,
         copying,
@@ -67,8 +49,7 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
         let hosts = hosts(listening.address(), arguments);
         announce(&listening, "`weir-server invite` prints a token for a user of the team");
         started.iter().for_each(say_how_it_started);
-        let behind = |routes| limited_with(guarded(routes, hosts), limits, ADVICE);
-        let router = Arc::clone(&service).router_behind(behind).layer(map_request(with_client_address));
+        let router = Arc::clone(&service).router_behind(|routes| guarded(routes, hosts));
         let served = listening.run(router, limits).await;
         copy_at_the_end(&service).await;
         if let Some(traces) = traces {
@@ -79,12 +60,6 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
     // Work that was cut off must not keep the program from exiting.
     runtime.shutdown_background();
     served
-}
-
-/// Returns what the log says about a request.
-fn line<'a>(request: &AnsweredRequest<'a>) -> Line<'a> {
-    let AnsweredRequest { id, method, path, route, status, took, .. } = *request;
-    Line { id, method, path, route, status, took }
 }
 
 /// Copies the index, if it is to be copied. A second signal ends it at once.
@@ -110,14 +85,6 @@ fn say_how_it_started(started: &Started) {
             paint::warn("weir: the index is being rebuilt from the log; searches miss what is not in it yet");
         }
     }
-}
-
-/// Tells the service where a request came from. What a proxy says about that is not read.
-async fn with_client_address(mut request: Request) -> Request {
-    if let Some(peer) = request.extensions().get::<Peer>().copied() {
-        request.extensions_mut().insert(ClientAddress(peer.client.ip()));
-    }
-    request
 }
 
 /// Returns how long a call of the storage may take. It is a little less than its request, so that the answer that says

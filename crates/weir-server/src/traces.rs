@@ -30,8 +30,8 @@ use weir_host::env::Env;
 use weir_host::error::CommandError;
 use weir_host::paint;
 use weir_host::when;
+use weir_http::observe::{AnsweredRequest, RequestWatcher};
 use weir_http::outgoing::{HttpClient, client, is_loopback};
-use weir_team::{AnsweredRequest, RequestWatcher};
 
 use self::span::{Span, export};
 

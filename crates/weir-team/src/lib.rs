@@ -1,7 +1,7 @@
 //! A team's server: its service over HTTP, and backends of the ports in `weir-records` for more than one machine.
 //!
 //! [`Service`] answers requests on any three ports and accounts, and knows no backend; the program opens the storage,
-//! listens and hands requests over. [`PostgresLog`] is the log, the record of truth; [`TantivyIndex`] finds what is in
+//! listens and hands requests over. What every server does with a request is `weir-http`'s. [`PostgresLog`] is the log, the record of truth; [`TantivyIndex`] finds what is in
 //! it, and [`ObjectBlobs`] has the texts, in a folder or in a bucket. The ports block, and a server calls them from
 //! `spawn_blocking`. What is async behind one has a runtime of its own: a [`Bridge`] drives the connections of the log.
 //!
@@ -28,8 +28,9 @@
 //! # The way of a request
 //!
 //! ```text
+//! weir_http        observe: request ID, log line; request_limits: the body and the time
 //! service/callers  token → tenant, user, scope, projects (Accounts); rates, strangers
-//! service/answers  body and query as types
+//! service/answers  body and query as types; service/problem: failures of ports as answers
 //! service/sync     uploads and downloads, quota ┐
 //! service/entries  search, get                  ├ Shelf: Log, Index, Blobs
 //! service/notes    keep, confirm, forget        ┘
@@ -65,7 +66,4 @@ pub use index::{Copied, CopyPlace, IndexCopier, IndexFigures, Meaning, Started, 
 pub use log::{
     PostgresAccounts, PostgresLog, PostgresOptions, SCHEMA, Statements, delete_tenant, delete_tokens, migrate,
 };
-pub use service::{
-    AnsweredRequest, ClientAddress, Copying, DEFAULT_BODY_BYTES, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS,
-    RequestWatcher, ResourceServer, Service, ServiceOptions,
-};
+pub use service::{Copying, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS, ResourceServer, Service, ServiceOptions};

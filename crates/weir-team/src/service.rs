@@ -27,35 +27,36 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
-use axum::middleware::from_fn_with_state;
-use axum::response::Response;
+use axum::http::{StatusCode, Uri};
+use axum::middleware::map_response;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get, post};
 use serde_json::json;
 use weir_core::wording::one_line;
 use weir_core::{Scope, Timestamp};
+use weir_http::answer;
+use weir_http::listen::ServerLimits;
+use weir_http::log::LogFormat;
+use weir_http::observe::{RequestWatcher, observed};
+use weir_http::problem::{Problem, wrong_method};
+use weir_http::request_limits::{LimitAdvice, limited_with, whole_body};
 use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Writer};
 
-use self::answers::{json_answer, parse_json, read_body, read_query};
+use self::answers::{parse_json, read_query};
 use self::callers::Caller;
 use self::calls::TenantCalls;
 pub use self::copying::Copying;
 use self::figures::Figures;
 use self::indexer::Announcements;
 pub use self::oauth::ResourceServer;
-pub use self::observe::{AnsweredRequest, RequestWatcher};
-use self::problem::Problem;
 use self::rates::{Pace, Rates};
 use self::readiness::Readiness;
-pub use self::strangers::ClientAddress;
 use self::strangers::{Network, Strangers};
 use self::tools::TeamTool;
 use crate::index::{Meaning, Started};
 use crate::log::DEFAULT_CONNECTIONS;
 
-/// The largest body of a request, in bytes.
-pub const DEFAULT_BODY_BYTES: usize = 4 << 20;
 /// How many records a tenant may have if nothing else was set.
 pub const DEFAULT_TENANT_RECORDS: u64 = 1_000_000;
 /// How many bytes a tenant may have if nothing else was set: 20 GiB.
@@ -73,6 +74,13 @@ const DEFAULT_STRANGERS_PER_SECOND: u32 = 1;
 /// How many calls of a tenant are at work at once: half of the connections to a database.
 const DEFAULT_TENANT_CALLS: usize = DEFAULT_CONNECTIONS / 2;
 
+/// What to do about a limit. A call blocks in the storage, and nothing takes it back.
+const ADVICE: LimitAdvice = LimitAdvice {
+    late: "may still be carried out",
+    late_hint: calls::REPEAT_HINT,
+    large_hint: "send fewer records at once, or shorter texts",
+};
+
 /// What a service is given besides its storage.
 #[derive(Clone)]
 pub struct ServiceOptions {
@@ -82,8 +90,8 @@ pub struct ServiceOptions {
     pub report: fn(&str),
     /// The version of the program.
     pub version: &'static str,
-    /// The largest body of a request, in bytes.
-    pub max_body_bytes: usize,
+    /// The limits of a request.
+    pub limits: ServerLimits,
     /// How long a call may take.
     pub max_call_time: Duration,
     /// How many requests a token may make at once.
@@ -105,8 +113,8 @@ pub struct ServiceOptions {
     pub max_tenant_projects: usize,
     /// The issuer whose access tokens are good too, if there is one.
     pub oauth: Option<Arc<ResourceServer>>,
-    /// Writes a line about each request, if one is wanted.
-    pub log: Option<fn(&AnsweredRequest<'_>)>,
+    /// How requests are logged.
+    pub log: LogFormat,
     /// Is told of each request too, for traces.
     pub watch: Option<RequestWatcher>,
     /// How the index was found, if it says so.
@@ -124,7 +132,7 @@ impl ServiceOptions {
             now,
             report,
             version: env!("CARGO_PKG_VERSION"),
-            max_body_bytes: DEFAULT_BODY_BYTES,
+            limits: ServerLimits::default(),
             max_call_time: DEFAULT_CALL_TIME,
             burst: DEFAULT_BURST,
             requests_per_second: DEFAULT_REQUESTS_PER_SECOND,
@@ -135,7 +143,7 @@ impl ServiceOptions {
             max_tenant_bytes: DEFAULT_TENANT_BYTES,
             max_tenant_projects: DEFAULT_TENANT_PROJECTS,
             oauth: None,
-            log: None,
+            log: LogFormat::Off,
             watch: None,
             index_started: None,
             copying: None,
@@ -189,10 +197,11 @@ impl Service {
         self.router_behind(|routes| routes)
     }
 
-    /// Returns the routes behind a guard. What the guard refuses is counted and logged too.
+    /// Returns the routes behind a guard and within the limits. What these refuse is counted and logged too.
     pub fn router_behind(self: Arc<Self>, guard: impl FnOnce(Router) -> Router) -> Router {
-        let routes = Arc::clone(&self).routes();
-        guard(routes).layer(from_fn_with_state(self, observe::observe))
+        let (limits, watcher) = (self.options.limits, observe::watcher(&self));
+        let routes = limited_with(guard(self.routes()), limits, ADVICE);
+        observed(routes, watcher).layer(map_response(observe::name_problem))
     }
 
     fn routes(self: Arc<Self>) -> Router {
@@ -256,7 +265,7 @@ fn not_here(name: &str) -> Problem {
         return Problem::new(StatusCode::NOT_FOUND, "Unknown tool", format!("there is no tool `{shown}`"));
     }
     Problem::new(StatusCode::NOT_IMPLEMENTED, "Local tool", format!("a team server does not offer `{shown}`"))
-        .hint("tools that run code or touch files are those of `weir mcp` on your machine".to_owned())
+        .hint("tools that run code or touch files are those of `weir mcp` on your machine")
 }
 
 type Served = State<Arc<Service>>;
@@ -267,13 +276,13 @@ type GivenName = Result<Path<String>, axum::extract::rejection::PathRejection>;
 async fn me(State(service): Served, request: Request) -> Answered {
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Read).await?;
-    Ok(json_answer(StatusCode::OK, &caller.describe()))
+    Ok(answer::json(StatusCode::OK, &caller.describe()))
 }
 
 async fn upload(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
-    let body = read_body(body, service.options.max_body_bytes).await?;
+    let body = whole_body(body).await?;
     service.call_for(caller, move |service, caller| sync::upload(service, caller, parse_json(&body)?)).await
 }
 
@@ -287,17 +296,17 @@ async fn download(State(service): Served, request: Request) -> Answered {
 async fn search(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Read).await?;
-    let body = read_body(body, service.options.max_body_bytes).await?;
+    let body = whole_body(body).await?;
     let search = move |service: &Service, caller: &Caller| entries::search(service, caller, parse_json(&body)?);
-    Ok(json_answer(StatusCode::OK, &service.call_for(caller, search).await?))
+    Ok(answer::json(StatusCode::OK, &service.call_for(caller, search).await?))
 }
 
 async fn note(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
-    let body = read_body(body, service.options.max_body_bytes).await?;
+    let body = whole_body(body).await?;
     let keep = move |service: &Service, caller: &Caller| notes::keep(service, caller, parse_json(&body)?);
-    Ok(json_answer(StatusCode::CREATED, &service.call_for(caller, keep).await?))
+    Ok(answer::json(StatusCode::CREATED, &service.call_for(caller, keep).await?))
 }
 
 async fn entry(State(service): Served, name: GivenName, request: Request) -> Answered {
@@ -305,7 +314,7 @@ async fn entry(State(service): Served, name: GivenName, request: Request) -> Ans
     let caller = service.admit(&parts, TokenScope::Read).await?;
     let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
     let done = service.call_for(caller, move |service, caller| entries::get(service, caller, &name, place)).await?;
-    Ok(json_answer(StatusCode::OK, &done))
+    Ok(answer::json(StatusCode::OK, &done))
 }
 
 async fn forget(State(service): Served, name: GivenName, request: Request) -> Answered {
@@ -313,28 +322,28 @@ async fn forget(State(service): Served, name: GivenName, request: Request) -> An
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
     let done = service.call_for(caller, move |service, caller| notes::forget(service, caller, &name, place)).await?;
-    Ok(json_answer(StatusCode::OK, &done))
+    Ok(answer::json(StatusCode::OK, &done))
 }
 
 async fn confirm(State(service): Served, name: GivenName, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let name = name_of(name)?;
-    let body = read_body(body, service.options.max_body_bytes).await?;
+    let body = whole_body(body).await?;
     let confirm = move |service: &Service, caller: &Caller| notes::confirm(service, caller, &name, parse_json(&body)?);
-    Ok(json_answer(StatusCode::OK, &service.call_for(caller, confirm).await?))
+    Ok(answer::json(StatusCode::OK, &service.call_for(caller, confirm).await?))
 }
 
 /// Describes the server to a client of OAuth. Needs no token.
 async fn metadata(State(service): Served) -> Answered {
     let metadata = service.options.oauth.as_ref().map(|oauth| oauth.metadata());
-    Ok(json_answer(StatusCode::OK, &metadata.unwrap_or_default()))
+    Ok(answer::json(StatusCode::OK, &metadata.unwrap_or_default()))
 }
 
 async fn metrics(State(service): Served, request: Request) -> Answered {
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Admin).await?;
-    service.call_for(caller, figures::page).await
+    Ok(service.call_for(caller, figures::page).await?.into_response())
 }
 
 /// Calls a tool of the team, or says where a tool is that this server does not have.
@@ -346,21 +355,14 @@ async fn tool(State(service): Served, name: GivenName, request: Request) -> Answ
         return Err(not_here(&name?));
     };
     let caller = service.admit(&parts, tool.scope).await?;
-    let body = read_body(body, service.options.max_body_bytes).await?;
+    let body = whole_body(body).await?;
     let call = move |service: &Service, caller: &Caller| tool.call(service, caller, parse_json(&body)?);
     let answer = service.call_for(caller, call).await?;
-    Ok(json_answer(StatusCode::OK, &json!({ "text": answer.text, "data": answer.data })))
+    Ok(answer::json(StatusCode::OK, &json!({ "text": answer.text, "data": answer.data })))
 }
 
-async fn not_found(request: Request) -> Problem {
-    let detail = format!("there is nothing at `{}`", one_line(request.uri().path(), 80));
-    Problem::new(StatusCode::NOT_FOUND, "Not found", detail).hint("docs/team.md lists the routes")
-}
-
-async fn wrong_method(request: Request) -> Problem {
-    let (path, method) = (one_line(request.uri().path(), 80), one_line(request.method().as_str(), 20));
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", format!("`{path}` does not take {method}"))
-        .hint("the header Allow names the methods")
+async fn not_found(uri: Uri) -> Problem {
+    Problem::no_route(&uri).hint("docs/team.md lists the routes")
 }
 
 /// Returns the last part of a path.

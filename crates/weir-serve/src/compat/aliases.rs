@@ -7,6 +7,7 @@ mod session;
 use std::sync::Arc;
 
 use axum::extract::Request;
+use axum::http::StatusCode;
 use axum::response::Response;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
@@ -14,16 +15,17 @@ use tokio_util::sync::CancellationToken;
 use weir_host::answer::{Answer, one_line};
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::when;
+use weir_http::answer;
 use weir_http::problem::Problem;
 use weir_knowledge::projects;
 use weir_operations::Effect;
 use weir_operations::tool_call;
 use weir_session::engram;
 
+use super::super::ServerState;
 use super::super::caller::Caller;
 use super::super::tokens::TokenScope;
 use super::super::tools::{self, ToolAnswer, ToolCall};
-use super::super::{ServerState, answer_json};
 use super::Compat;
 
 /// A tool of engram.
@@ -245,7 +247,7 @@ impl Alias {
         let cancel = CancellationToken::new();
         let _given_up = cancel.clone().drop_guard();
         let Answer { text, data, found, .. } = self.call(&state, caller, arguments, cancel).await??;
-        Ok(answer_json(&json!({ "text": text, "found": found, "data": data })))
+        Ok(answer::json(StatusCode::OK, &json!({ "text": text, "found": found, "data": data })))
     }
 
     /// Calls it. The outer error is that there are too many calls.

@@ -125,7 +125,7 @@ async fn read<T: DeserializeOwned>(state: &ServerState, request: Request) -> Res
     let body = whole_body(request.into_body()).await?;
     serde_json::from_slice(&body).map_err(|error| {
         Problem::new(StatusCode::BAD_REQUEST, "Invalid JSON", format!("cannot parse the body: {error}"))
-            .hint("send one JSON object, as the plugins of engram do".to_owned())
+            .hint("send one JSON object, as the plugins of engram do")
     })
 }
 

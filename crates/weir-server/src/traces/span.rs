@@ -5,14 +5,12 @@
 
 use serde_json::{Value, json};
 use weir_core::Timestamp;
-use weir_team::AnsweredRequest;
+use weir_http::observe::{AnsweredRequest, NO_ROUTE};
 
 /// The methods that spans name. A client could make up any number of others.
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /// How a span names another method.
 const OTHER_METHOD: &str = "_OTHER";
-/// The route of a request that matches none.
-const NO_ROUTE: &str = "none";
 /// The kind of a span that is a request to a server, and the status of one that failed, as OTLP numbers them.
 const SERVER: u64 = 2;
 const FAILED: u64 = 2;

@@ -1,16 +1,17 @@
 //! Who makes a request. Invariants: tenant and user come from the token; the answer to a wrong token does not say what
 //! was wrong with it, except to somebody who has its secret.
 
-use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use serde_json::{Value, json};
 use weir_core::wording::one_line;
 use weir_core::{ProjectKey, Scope, SessionKey};
+use weir_http::bearer;
+use weir_http::problem::Problem;
 use weir_records::{ApiToken, Credential, MAX_NAME_BYTES, TokenScope, TokenStanding, is_name};
 
 use super::Service;
 use super::oauth::ResourceServer;
-use super::problem::Problem;
+use super::problem::{invalid, sealed};
 
 /// Names the client that a note is written with.
 const CLIENT: HeaderName = HeaderName::from_static("weir-client");
@@ -27,7 +28,7 @@ pub(super) struct Caller {
 impl Caller {
     /// Returns the caller of a request, or the answer that refuses it.
     pub(super) fn of(service: &Service, headers: &HeaderMap, needed: TokenScope) -> Result<Self, Problem> {
-        let given = bearer(service, headers)?;
+        let given = bearer::token(headers).map_err(|reason| unauthorised(service, reason))?;
         let (token, is_oauth) = match (Credential::parse(given), &service.options.oauth) {
             (Some(credential), _) => (stored(service, &credential)?, false),
             (None, Some(oauth)) => (signed(service, oauth, given)?, true),
@@ -67,7 +68,7 @@ impl Caller {
     pub(super) fn scope(&self, project: String) -> Result<Scope, Problem> {
         if !is_name(&project) {
             let detail = format!("`project` must have 1 to {MAX_NAME_BYTES} bytes and no control characters");
-            return Err(Problem::invalid(detail));
+            return Err(invalid(detail));
         }
         let project = ProjectKey(project);
         if !self.token.has_project(&project) {
@@ -92,15 +93,15 @@ impl Caller {
         let scope = self.scope(project)?;
         match service.shelf.is_sealed(&scope) {
             Ok(false) => Ok(scope),
-            Ok(true) => Err(Problem::sealed()),
-            Err(error) => Err(Problem::of(service, &error)),
+            Ok(true) => Err(sealed()),
+            Err(error) => Err(service.failure(&error)),
         }
     }
 }
 
 /// Returns the token with the secret that a request has, revoked or not.
 fn stored(service: &Service, credential: &Credential) -> Result<ApiToken, Problem> {
-    let found = service.accounts.token(credential.id()).map_err(|error| Problem::of(service, &error))?;
+    let found = service.accounts.token(credential.id()).map_err(|error| service.failure(&error))?;
     // An unknown id takes as long as a wrong secret.
     let nothing = blake3::Hash::from_bytes([0; 32]);
     let matches = credential.hash() == found.as_ref().map_or(nothing, |token| token.hash);
@@ -110,21 +111,8 @@ fn stored(service: &Service, credential: &Credential) -> Result<ApiToken, Proble
 /// Returns what the access token of an issuer is good for. Its tenant must exist.
 fn signed(service: &Service, oauth: &ResourceServer, given: &str) -> Result<ApiToken, Problem> {
     let token = oauth.verify(given, service.now()).map_err(|reason| unauthorised(service, reason))?;
-    let exists = service.accounts.has_tenant(&token.tenant).map_err(|error| Problem::of(service, &error))?;
+    let exists = service.accounts.has_tenant(&token.tenant).map_err(|error| service.failure(&error))?;
     if exists { Ok(token) } else { Err(unauthorised(service, "the token names a tenant that does not exist")) }
-}
-
-/// Returns the token that a request carries.
-fn bearer<'a>(service: &Service, headers: &'a HeaderMap) -> Result<&'a str, Problem> {
-    let mut all = headers.get_all(AUTHORIZATION).iter();
-    let given = match (all.next(), all.next()) {
-        (Some(given), None) => given,
-        (None, _) => return Err(unauthorised(service, "the request has no token")),
-        (Some(_), Some(_)) => return Err(unauthorised(service, "the request has more than one token")),
-    };
-    let token = given.to_str().ok().and_then(|text| text.split_once(' '));
-    let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-    token.map(|(_, token)| token.trim()).ok_or_else(|| unauthorised(service, "the token is not known"))
 }
 
 /// Returns the client that a request names.
@@ -138,26 +126,17 @@ fn client(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 }
 
 fn unauthorised(service: &Service, detail: &str) -> Problem {
-    let mut challenge = "Bearer realm=\"weir\", error=\"invalid_token\"".to_owned();
-    if let Some(oauth) = &service.options.oauth {
-        challenge.push_str(&format!(", resource_metadata=\"{}\"", oauth.metadata_url()));
-    }
-    let usual = HeaderValue::from_static("Bearer");
-    Problem::new(StatusCode::UNAUTHORIZED, "Unauthorized", detail)
+    let mut challenge = vec![("error", "invalid_token")];
+    challenge.extend(service.options.oauth.iter().map(|oauth| ("resource_metadata", oauth.metadata_url())));
+    bearer::unauthorised(detail, &challenge)
         .hint("send `Authorization: Bearer TOKEN` with a token from `weir-server invite`")
-        .header(WWW_AUTHENTICATE, HeaderValue::from_str(&challenge).unwrap_or(usual))
 }
 
 fn too_low(caller: &Caller, needed: TokenScope) -> Problem {
-    let (has, prefix) = (caller.token.scope, if caller.is_oauth { "weir:" } else { "" });
-    let challenge = format!("Bearer realm=\"weir\", error=\"insufficient_scope\", scope=\"{prefix}{needed}\"");
-    let usual = HeaderValue::from_static("Bearer error=\"insufficient_scope\"");
-    let detail = format!("this needs the scope `{prefix}{needed}`, and the token has `{prefix}{has}`");
-    let hint = match caller.is_oauth {
-        true => format!("ask the issuer of the token for the scope `{prefix}{needed}`"),
+    let prefix = if caller.is_oauth { "weir:" } else { "" };
+    let [has, wanted] = [caller.token.scope, needed].map(|scope| format!("{prefix}{scope}"));
+    bearer::scope_too_low(&has, &wanted).hint(match caller.is_oauth {
+        true => format!("ask the issuer of the token for the scope `{wanted}`"),
         false => format!("ask the operator for another token: `weir-server invite --scope {needed}`"),
-    };
-    Problem::new(StatusCode::FORBIDDEN, "Scope too low", detail)
-        .hint(hint)
-        .header(WWW_AUTHENTICATE, HeaderValue::from_str(&challenge).unwrap_or(usual))
+    })
 }

@@ -12,14 +12,18 @@ use axum::http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use weir_core::TenantId;
+use weir_http::problem::Problem;
 
 use super::Service;
 use super::callers::Caller;
-use super::problem::{Problem, RETRY_SECONDS};
+use super::problem::RETRY_SECONDS;
 
 /// How many calls of a tenant wait for others to end. More are refused at once: each of them holds a connection of the
 /// server and the body of its request.
 const MAX_WAITING: usize = 64;
+/// What to do about a call that may still be carried out.
+pub(super) const REPEAT_HINT: &str = "repeat an upload as it is, because nothing is stored twice; before you repeat a \
+    note, check if it was stored";
 
 impl Service {
     /// Runs work of a caller, as soon as the tenant may have one more call at work. Waiting counts towards the time of
@@ -65,10 +69,7 @@ impl Service {
             Err(_) => {
                 let seconds = self.options.max_call_time.as_secs_f64();
                 let detail = format!("the call was not done after {seconds} s, and may still be carried out");
-                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Time limit", detail).hint(
-                    "repeat an upload as it is, because nothing is stored twice; before you repeat a note, check \
-                         if it was stored",
-                ))
+                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Time limit", detail).hint(REPEAT_HINT))
             }
         }
     }

@@ -1,12 +1,12 @@
 //! Copies the index to the store of the texts from time to time. Invariants: it holds the service only while it works,
 //! so that it ends with the service; a copy that fails is counted and reported, and nothing else depends on it.
 
-use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use weir_http::metrics::Page;
 
 use super::Service;
 use crate::index::{Copied, IndexCopier};
@@ -35,21 +35,20 @@ pub(super) struct CopyFigures {
 
 impl CopyFigures {
     /// Adds the figures to a page for Prometheus.
-    pub(super) fn write(&self, page: &mut String) {
+    pub(super) fn write(&self, page: &mut Page) {
         let counters = [
             ("weir_index_copies_total", "Copies of the index that were made.", &self.made),
             ("weir_index_copy_failures_total", "Copies of the index that failed.", &self.failed),
             ("weir_index_copy_bytes_total", "Bytes that were written for copies of the index.", &self.written_bytes),
         ];
         for (name, help, value) in counters {
-            let value = value.load(Ordering::Relaxed);
-            let _ = writeln!(page, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}");
+            page.single(name, "counter", help, value.load(Ordering::Relaxed));
         }
         let current_at = self.current_at.load(Ordering::Relaxed);
         if current_at > 0 {
             let name = "weir_index_copy_timestamp_seconds";
             let help = "When the copy of the index was last up to date.";
-            let _ = writeln!(page, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {}", current_at / 1_000);
+            page.single(name, "gauge", help, current_at / 1_000);
         }
     }
 }

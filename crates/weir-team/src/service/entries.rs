@@ -5,11 +5,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use weir_core::wording::one_line;
 use weir_core::{EntryKind, Reference, Scope, Timestamp, UserId};
+use weir_http::problem::Problem;
 use weir_records::{ErrorKind, KeptRecord, PortError, RecordId, SearchQuery};
 
 use super::Service;
 use super::callers::Caller;
-use super::problem::Problem;
+use super::problem::invalid;
 
 /// How many hits a search returns at most, and without a limit of the caller.
 const MAX_HITS: usize = 50;
@@ -70,10 +71,10 @@ pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Resu
     let scope = caller.clear_scope(service, search.project)?;
     let limit = search.limit.unwrap_or(DEFAULT_HITS);
     if !(1..=MAX_HITS).contains(&limit) {
-        return Err(Problem::invalid(format!("`limit` must be between 1 and {MAX_HITS}")));
+        return Err(invalid(format!("`limit` must be between 1 and {MAX_HITS}")));
     }
     if search.query.len() > MAX_QUERY_BYTES {
-        return Err(Problem::invalid(format!("`query` has more than {MAX_QUERY_BYTES} bytes")));
+        return Err(invalid(format!("`query` has more than {MAX_QUERY_BYTES} bytes")));
     }
     let query = SearchQuery {
         vector: service.options.meaning.as_ref().and_then(|meaning| meaning.embed(&search.query)),
@@ -83,7 +84,7 @@ pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Resu
         since: search.since.map(Timestamp),
         ..SearchQuery::new(search.query, limit)
     };
-    let failed = |error: PortError| Problem::of(service, &error);
+    let failed = |error: PortError| service.failure(&error);
     let found = service.shelf.search(&scope, &query).map_err(failed)?;
     if found.behind > 0 {
         service.announce(&scope);
@@ -116,7 +117,7 @@ pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) 
                 shown.insert("missing_text".to_owned(), true.into());
                 return Ok(json!({ "entries": [shown], "hint": MISSING_TEXT }));
             }
-            Err(error) => return Err(Problem::of(service, &error)),
+            Err(error) => return Err(service.failure(&error)),
         };
         shown.insert("text".to_owned(), String::from_utf8_lossy(&text).into());
         return Ok(json!({ "entries": [shown] }));
@@ -137,13 +138,13 @@ pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) 
 
 /// Describes an entry with the beginning of its text, unless it was removed.
 pub(super) fn described(service: &Service, scope: &Scope, id: RecordId) -> Result<Option<Value>, Problem> {
-    let found = service.shelf.get(scope, id).map_err(|error| Problem::of(service, &error))?;
+    let found = service.shelf.get(scope, id).map_err(|error| service.failure(&error))?;
     found.map_or(Ok(None), |kept| with_excerpt(service, scope, &kept))
 }
 
 /// Describes an entry as [`described`] does, unless something supersedes it. Then its text is not read.
 pub(super) fn described_if_current(service: &Service, scope: &Scope, id: RecordId) -> Result<Option<Value>, Problem> {
-    let found = service.shelf.get(scope, id).map_err(|error| Problem::of(service, &error))?;
+    let found = service.shelf.get(scope, id).map_err(|error| service.failure(&error))?;
     let current = found.filter(|kept| kept.superseded_by.is_none());
     current.map_or(Ok(None), |kept| with_excerpt(service, scope, &kept))
 }
@@ -157,7 +158,7 @@ fn with_excerpt(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<O
 
 /// Names the other current notes on the topic of an entry: who wrote them, and when.
 pub(super) fn fork(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Vec<Value>, Problem> {
-    let others = service.shelf.fork_of(scope, kept).map_err(|error| Problem::of(service, &error))?;
+    let others = service.shelf.fork_of(scope, kept).map_err(|error| service.failure(&error))?;
     let named = others.iter().map(|other| {
         let author = &other.record.author;
         json!({
@@ -176,10 +177,10 @@ pub(super) fn find(service: &Service, scope: &Scope, name: &str) -> Result<Named
         (Err(_), Ok(reference)) => service.shelf.find(scope, reference, MAX_NAMESAKES + 1),
         (Err(_), Err(_)) => {
             let detail = format!("`{}` is neither a record id nor a reference", one_line(name, 80));
-            return Err(Problem::invalid(detail).hint("use `id` or `reference` of a hit"));
+            return Err(invalid(detail).hint("use `id` or `reference` of a hit"));
         }
     };
-    let mut entries: Vec<KeptRecord> = found.map_err(|error| Problem::of(service, &error))?;
+    let mut entries: Vec<KeptRecord> = found.map_err(|error| service.failure(&error))?;
     let has_more = entries.len() > MAX_NAMESAKES;
     entries.truncate(MAX_NAMESAKES);
     if entries.is_empty() { Err(missing(name)) } else { Ok(Named { entries, has_more }) }
@@ -193,7 +194,7 @@ fn missing(name: &str) -> Problem {
 fn kind_of(name: &str) -> Result<EntryKind, Problem> {
     EntryKind::parse(name).ok_or_else(|| {
         let kinds: Vec<&str> = EntryKind::ALL.iter().map(|kind| kind.as_str()).collect();
-        Problem::invalid(format!("`{}` is not a kind of entry", one_line(name, 80)))
+        invalid(format!("`{}` is not a kind of entry", one_line(name, 80)))
             .hint(format!("use one of {}", kinds.join(", ")))
     })
 }
@@ -245,6 +246,6 @@ fn excerpt(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Option
         Ok(None) => Ok(None),
         // What is damaged is found by its title, and says so when it is read.
         Err(PortError { kind: ErrorKind::Damaged, .. }) => Ok(Some(String::new())),
-        Err(error) => Err(Problem::of(service, &error)),
+        Err(error) => Err(service.failure(&error)),
     }
 }

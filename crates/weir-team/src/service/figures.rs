@@ -2,26 +2,22 @@
 //! chooses, so the number of lines is bounded; what is said about a tenant is said to its own admins only.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
 use weir_core::{ProjectKey, Scope, TenantId};
+use weir_http::answer;
+use weir_http::metrics::Page;
+use weir_http::problem::Problem;
 use weir_records::PortError;
 
 use super::Service;
-use super::answers::json_answer;
 use super::callers::Caller;
 use super::copying::CopyFigures;
-use super::problem::Problem;
 
-/// The media type of the page.
-const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// How many projects of a tenant are measured for one page.
 const MAX_MEASURED: usize = 1_000;
 
@@ -52,16 +48,34 @@ impl Figures {
     pub(super) fn set_index_retries(&self, count: u64) {
         self.index_retries.store(count, Ordering::Relaxed);
     }
+
+    /// Adds how often indexing failed, and how many projects are still to be tried again.
+    fn write_failures(&self, page: &mut Page) {
+        let [failures, retries] =
+            [&self.index_failures, &self.index_retries].map(|count| count.load(Ordering::Relaxed));
+        page.single("weir_index_failures_total", "counter", "Times that a project could not be indexed.", failures);
+        let help = "Projects that could not be indexed and are tried again.";
+        page.single("weir_index_retries", "gauge", help, retries);
+    }
+
+    fn write_requests(&self, page: &mut Page) {
+        let name = "weir_http_requests_total";
+        page.family(name, "counter", "Requests to this server, by route and status.");
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((route, status), count) in requests.iter() {
+            page.sample(name, &[("route", route), ("status", &status.to_string())], count);
+        }
+    }
 }
 
 /// Says that the process is alive. Needs no token and touches nothing.
 pub(super) async fn health() -> Response {
-    json_answer(StatusCode::OK, &json!({ "status": "ok" }))
+    answer::json(StatusCode::OK, &json!({ "status": "ok" }))
 }
 
 /// Returns the counters of the process, and the figures of the caller's tenant.
-pub(super) fn page(service: &Service, caller: &Caller) -> Result<Response, Problem> {
-    let failed = |error: PortError| Problem::of(service, &error);
+pub(super) fn page(service: &Service, caller: &Caller) -> Result<Page, Problem> {
+    let failed = |error: PortError| service.failure(&error);
     let tenant = &caller.token.tenant;
     let usage = service.accounts.usage(tenant).map_err(failed)?;
     let projects = service.accounts.projects(tenant).map_err(failed)?;
@@ -82,47 +96,23 @@ pub(super) fn page(service: &Service, caller: &Caller) -> Result<Response, Probl
         ("weir_index_lag_records", "Positions that the index of this server is behind the log.", lag),
         ("weir_index_lag_records_worst", "The same, of the project that is furthest behind.", worst),
     ];
-    let mut page = format!(
-        "# HELP weir_build_info The version of the program.\n# TYPE weir_build_info gauge\n\
-         weir_build_info{{version=\"{}\"}} 1\n",
-        service.options.version
-    );
+    let mut page = Page::default();
+    page.version(service.options.version);
     for (name, help, value) in gauges {
-        let _ = writeln!(page, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
+        page.single(name, "gauge", help, value);
     }
-    write_failures(&service.figures, &mut page);
+    service.figures.write_failures(&mut page);
     write_start(service, &mut page);
-    let name = "weir_http_requests_total";
-    let _ = writeln!(page, "# HELP {name} Requests to this server, by route and status.\n# TYPE {name} counter");
-    let requests = service.figures.requests.lock().unwrap_or_else(PoisonError::into_inner);
-    for ((route, status), count) in requests.iter() {
-        let _ = writeln!(page, "{name}{{route=\"{route}\",status=\"{status}\"}} {count}");
-    }
-    drop(requests);
-    let mut response = Response::new(Body::from(page));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROMETHEUS));
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(response)
-}
-
-/// Adds how often indexing failed, and how many projects are still to be tried again.
-fn write_failures(figures: &Figures, page: &mut String) {
-    let (failures, retries) = (&figures.index_failures, &figures.index_retries);
-    for (name, kind, help, value) in [
-        ("weir_index_failures_total", "counter", "Times that a project could not be indexed.", failures),
-        ("weir_index_retries", "gauge", "Projects that could not be indexed and are tried again.", retries),
-    ] {
-        let value = value.load(Ordering::Relaxed);
-        let _ = writeln!(page, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}");
-    }
+    service.figures.write_requests(&mut page);
+    Ok(page)
 }
 
 /// Adds how the index was found, and what has become of its copies.
-fn write_start(service: &Service, page: &mut String) {
+fn write_start(service: &Service, page: &mut Page) {
     if let Some(started) = &service.options.index_started {
-        let (name, how) = ("weir_index_started", started.as_str());
-        let help = "How the index was found when the server was started.";
-        let _ = writeln!(page, "# HELP {name} {help}\n# TYPE {name} gauge\n{name}{{how=\"{how}\"}} 1");
+        let name = "weir_index_started";
+        page.family(name, "gauge", "How the index was found when the server was started.");
+        page.sample(name, &[("how", started.as_str())], 1);
     }
     if service.options.copying.is_some() {
         service.figures.copies.write(page);

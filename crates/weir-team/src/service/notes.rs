@@ -5,12 +5,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use weir_core::wording::{flat, one_line};
 use weir_core::{EntryKind, NoteKind, Origin, Scope, WhyGone};
+use weir_http::problem::Problem;
 use weir_records::{Audience, Body, NewRecord, NoteFields, PortError, RecordId};
 
 use super::Service;
 use super::callers::Caller;
 use super::entries::{Named, Place, find, fork};
-use super::problem::Problem;
+use super::problem::invalid;
 use super::sync::check_room;
 
 /// The longest title that is made from a text, in characters.
@@ -61,9 +62,9 @@ pub(super) fn keep_replacing(
     note: NewNote,
     replaced: &[String],
 ) -> Result<Value, Problem> {
-    let failed = |error: PortError| Problem::of(service, &error);
+    let failed = |error: PortError| service.failure(&error);
     if replaced.len() > MAX_REPLACED {
-        return Err(Problem::invalid(format!("a note replaces at most {MAX_REPLACED} others")));
+        return Err(invalid(format!("a note replaces at most {MAX_REPLACED} others")));
     }
     let scope = caller.clear_scope(service, note.project.clone())?;
     let mut old: Vec<RecordId> = Vec::new();
@@ -81,7 +82,8 @@ pub(super) fn keep_replacing(
     let record = stored.map_err(failed)?;
     for old in old {
         service.shelf.supersede(&scope, old, record.id, service.now()).map_err(|error| {
-            Problem::of(service, &error)
+            service
+                .failure(&error)
                 .hint("the note was kept, but the older one does not count as superseded")
                 .field("id", record.id.to_string())
         })?;
@@ -97,7 +99,7 @@ pub(super) fn confirm(service: &Service, caller: &Caller, name: &str, place: Pla
     let scope = caller.clear_scope(service, place.project)?;
     let id = one(&find(service, &scope, name)?)?;
     check_room(service, &scope, 0)?;
-    let record = service.shelf.confirm(&scope, id, service.now()).map_err(|error| Problem::of(service, &error))?;
+    let record = service.shelf.confirm(&scope, id, service.now()).map_err(|error| service.failure(&error))?;
     service.announce(&scope);
     Ok(json!({ "confirmed": id.to_string(), "id": record.id.to_string() }))
 }
@@ -112,7 +114,7 @@ pub(super) fn forget(service: &Service, caller: &Caller, name: &str, place: Plac
     let forgotten = service.shelf.forget(&scope, id, WhyGone::Forgotten, service.now()).map_err(|error| {
         // The removal may be in the log already. Then the words still have to leave the index.
         service.announce(&scope);
-        Problem::of(service, &error)
+        service.failure(&error)
     })?;
     let left = forgotten.left;
     let left = json!({ "log": left.in_log, "index": left.in_index, "texts": left.in_blobs });
@@ -122,20 +124,20 @@ pub(super) fn forget(service: &Service, caller: &Caller, name: &str, place: Plac
 /// Returns the id of a sealed entry, if this is one. The server knows no reference of it.
 fn sealed(service: &Service, scope: &Scope, name: &str) -> Result<Option<RecordId>, Problem> {
     let Ok(id) = RecordId::parse(name) else { return Ok(None) };
-    let found = service.shelf.ports().log.records(scope, &[id]).map_err(|error| Problem::of(service, &error))?;
+    let found = service.shelf.ports().log.records(scope, &[id]).map_err(|error| service.failure(&error))?;
     Ok(found.iter().find(|stored| matches!(stored.record.body, Body::Sealed(_))).map(|stored| stored.record.id))
 }
 
 fn new_record(note: NewNote) -> Result<NewRecord, Problem> {
     let fields = [&note.title, &note.topic, &note.commit, &note.branch];
     if note.text.trim().is_empty() {
-        return Err(Problem::invalid("`text` is empty"));
+        return Err(invalid("`text` is empty"));
     }
     if fields.into_iter().flatten().any(|field| field.len() > MAX_FIELD_BYTES) {
-        return Err(Problem::invalid(format!("a field besides `text` has more than {MAX_FIELD_BYTES} bytes")));
+        return Err(invalid(format!("a field besides `text` has more than {MAX_FIELD_BYTES} bytes")));
     }
     if note.topic.as_deref().is_some_and(|topic| topic.contains('\0')) {
-        return Err(Problem::invalid("`topic` has a zero byte, and could not be looked up"));
+        return Err(invalid("`topic` has a zero byte, and could not be looked up"));
     }
     let kind = choice("kind", note.kind.as_deref(), NoteKind::Finding, NoteKind::ALL, NoteKind::as_str)?;
     let audience = choice("audience", note.audience.as_deref(), Audience::Team, Audience::ALL, Audience::as_str)?;
@@ -157,7 +159,7 @@ fn choice<T: Copy>(
     let Some(word) = word else { return Ok(usual) };
     all.iter().copied().find(|one| written(*one) == word).ok_or_else(|| {
         let words: Vec<&str> = all.iter().copied().map(written).collect();
-        Problem::invalid(format!("`{field}` cannot be `{}`", one_line(word, 80)))
+        invalid(format!("`{field}` cannot be `{}`", one_line(word, 80)))
             .hint(format!("use one of {}", words.join(", ")))
     })
 }
@@ -169,7 +171,7 @@ fn one(named: &Named) -> Result<RecordId, Problem> {
         several => {
             let shown: Vec<String> = several.iter().map(|kept| kept.record.id.to_string()).collect();
             let more = if named.has_more { "more than " } else { "" };
-            Err(Problem::invalid(format!("{more}{} entries have this reference", several.len()))
+            Err(invalid(format!("{more}{} entries have this reference", several.len()))
                 .hint(format!("name one by its id: {}", shown.join(", "))))
         }
     }

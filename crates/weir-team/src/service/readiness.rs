@@ -9,11 +9,11 @@ use axum::response::Response;
 use serde_json::json;
 use tokio::sync::Mutex;
 use weir_core::{ProjectKey, Scope, TenantId};
+use weir_http::answer;
+use weir_http::problem::Problem;
 use weir_records::{PortError, TokenId};
 
 use super::Service;
-use super::answers::json_answer;
-use super::problem::Problem;
 
 /// How long an answer of the storage counts.
 const FRESH: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Respons
     if let Some(started) = &service.options.index_started {
         body["index"] = started.as_str().into();
     }
-    Ok(json_answer(StatusCode::OK, &body))
+    Ok(answer::json(StatusCode::OK, &body))
 }
 
 impl Readiness {
@@ -66,7 +66,7 @@ impl Readiness {
 /// Asks the log and the accounts something.
 async fn look(service: &Arc<Service>) -> Result<(), Problem> {
     let asked = service.call(|service| {
-        let failed = |error: PortError| Problem::of(service, &error);
+        let failed = |error: PortError| service.failure(&error);
         // An id and a tenant that nobody has: only whether there is an answer matters.
         if let Some(nobody) = TokenId::parse("0000000000000000") {
             service.accounts.token(nobody).map_err(failed)?;

@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use axum::http::Extensions;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use weir_core::Timestamp;
+use weir_http::peer::Peer;
 
 use super::rates::{Bucket, Pace};
 
@@ -18,10 +19,6 @@ use super::rates::{Bucket, Pace};
 const MAX_BUCKETS: usize = 4_096;
 /// How many requests of addresses that come too often have their token looked up at once.
 const MAX_TURNS: usize = 4;
-
-/// The address that a request came from, as an extension of the request. Requests without it count as one address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClientAddress(pub IpAddr);
 
 /// What counts as one address: an IPv4 address, or the first 64 bits of an IPv6 address, since one machine has all of
 /// the rest.
@@ -33,9 +30,10 @@ pub(super) enum Network {
 }
 
 impl Network {
-    /// Returns the network that a request came from.
+    /// Returns the network that a request came from. Requests that do not say it count as one. What a proxy says about
+    /// it is not read.
     pub(super) fn of(extensions: &Extensions) -> Self {
-        extensions.get::<ClientAddress>().map_or(Self::Unknown, |client| Self::from(client.0))
+        extensions.get::<Peer>().map_or(Self::Unknown, |peer| Self::from(peer.client.ip()))
     }
 }
 

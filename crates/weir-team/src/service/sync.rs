@@ -12,13 +12,15 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use weir_core::Scope;
 use weir_core::wording::{one_line, size};
+use weir_http::answer;
+use weir_http::problem::Problem;
 use weir_records::{Body, ErrorKind, Incoming, PortError, Position, Record, RecordId, Sender};
 
 use self::page::Page;
 use super::Service;
-use super::answers::{complaint, json_answer};
+use super::answers::complaint;
 use super::callers::Caller;
-use super::problem::Problem;
+use super::problem::invalid;
 
 /// How many records one upload may have.
 const MAX_UPLOADED: usize = 1_000;
@@ -62,15 +64,15 @@ pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Resu
     let scope = caller.scope(upload.project)?;
     if upload.records.len() > MAX_UPLOADED {
         let detail = format!("an upload has at most {MAX_UPLOADED} records, and this one has {}", upload.records.len());
-        return Err(Problem::invalid(detail).hint("send the records in several requests, in their order"));
+        return Err(invalid(detail).hint("send the records in several requests, in their order"));
     }
-    let (mut incoming, mut refused) = read(upload.records, &upload.texts, service.options.max_body_bytes)?;
+    let (mut incoming, mut refused) = read(upload.records, &upload.texts, service.options.limits.max_body_bytes)?;
     check_project(service, &scope)?;
     let excess = check_quota(service, &scope, &incoming)?;
     if let Some(excess) = &excess {
         incoming.retain(|one| !excess.refused.contains(&one.record.id));
     }
-    let failed = |error: PortError| Problem::of(service, &error);
+    let failed = |error: PortError| service.failure(&error);
     // What was in the log before has a position up to here, since positions are given in the order of the log.
     let before = service.shelf.ports().log.head(&scope).map_err(failed)?;
     let results = service.shelf.import(&scope, &incoming, &Sender::Author, service.now());
@@ -90,7 +92,7 @@ pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Resu
     let problem = match excess {
         Some(excess) => excess.problem,
         None if refused.is_empty() => {
-            return Ok(json_answer(StatusCode::OK, &json!({ "accepted": accepted, "known": known, "head": head })));
+            return Ok(answer::json(StatusCode::OK, &json!({ "accepted": accepted, "known": known, "head": head })));
         }
         None => refusal(service, &refused),
     };
@@ -102,11 +104,11 @@ pub(super) fn download(service: &Service, caller: &Caller, range: &Range) -> Res
     let scope = caller.scope(range.project.clone())?;
     let limit = range.limit.unwrap_or(DEFAULT_DOWNLOADED);
     if !(1..=MAX_DOWNLOADED).contains(&limit) {
-        return Err(Problem::invalid(format!("`limit` must be between 1 and {MAX_DOWNLOADED}")));
+        return Err(invalid(format!("`limit` must be between 1 and {MAX_DOWNLOADED}")));
     }
     let failed = |error: PortError| {
         let is_ahead = error.kind == ErrorKind::Ahead;
-        let problem = Problem::of(service, &error);
+        let problem = service.failure(&error);
         if is_ahead { problem.hint("read again from `after=0`; records that you have keep their ids") } else { problem }
     };
     let (mut page, mut next, mut left) = (Page::default(), Position(range.after), limit);
@@ -130,7 +132,7 @@ pub(super) fn download(service: &Service, caller: &Caller, range: &Range) -> Res
     if !missing.is_empty() {
         add("missing_texts", missing.into());
     }
-    Ok(json_answer(StatusCode::OK, &Value::Object(answer)))
+    Ok(answer::json(StatusCode::OK, &Value::Object(answer)))
 }
 
 /// Why the new records of an upload do not fit into the quota of the tenant.
@@ -144,7 +146,7 @@ struct Excess {
 /// records that the log has already; neither needs room. Far over it, a removal has to remove something: otherwise
 /// removals of nothing could fill the disk.
 fn check_quota(service: &Service, scope: &Scope, incoming: &[Incoming]) -> Result<Option<Excess>, Problem> {
-    let failed = |error: PortError| Problem::of(service, &error);
+    let failed = |error: PortError| service.failure(&error);
     let usage = service.accounts.usage(&scope.tenant).map_err(failed)?;
     let most = usage.max_records.unwrap_or(service.options.max_tenant_records);
     let most_bytes = usage.max_bytes.unwrap_or(service.options.max_tenant_bytes);
@@ -188,7 +190,7 @@ fn far_over(most: u64) -> u64 {
 fn known(service: &Service, scope: &Scope, ids: &[RecordId]) -> Result<BTreeSet<RecordId>, Problem> {
     let mut known = BTreeSet::new();
     for some in ids.chunks(MAX_READ) {
-        let found = service.shelf.ports().log.records(scope, some).map_err(|error| Problem::of(service, &error))?;
+        let found = service.shelf.ports().log.records(scope, some).map_err(|error| service.failure(&error))?;
         known.extend(found.into_iter().map(|stored| stored.record.id));
     }
     Ok(known)
@@ -205,7 +207,7 @@ fn removed_by(record: &Record) -> Option<RecordId> {
 /// Checks that the tenant may have one more record with a text of this size.
 pub(super) fn check_room(service: &Service, scope: &Scope, text_bytes: usize) -> Result<(), Problem> {
     check_project(service, scope)?;
-    let usage = service.accounts.usage(&scope.tenant).map_err(|error| Problem::of(service, &error))?;
+    let usage = service.accounts.usage(&scope.tenant).map_err(|error| service.failure(&error))?;
     let most = usage.max_records.unwrap_or(service.options.max_tenant_records);
     let most_bytes = usage.max_bytes.unwrap_or(service.options.max_tenant_bytes);
     if usage.bytes.saturating_add(text_bytes as u64) >= most_bytes {
@@ -216,7 +218,7 @@ pub(super) fn check_room(service: &Service, scope: &Scope, text_bytes: usize) ->
 
 /// Checks that a project has records, or that the tenant may have one more project.
 fn check_project(service: &Service, scope: &Scope) -> Result<(), Problem> {
-    let (failed, most) = (|error: PortError| Problem::of(service, &error), service.options.max_tenant_projects);
+    let (failed, most) = (|error: PortError| service.failure(&error), service.options.max_tenant_projects);
     let Position(head) = service.shelf.ports().log.head(scope).map_err(failed)?;
     if head > 0 || service.accounts.projects(&scope.tenant).map_err(failed)?.len() < most {
         return Ok(());
@@ -265,7 +267,7 @@ fn read(
         }
     }
     match texts.keys().find(|key| !used.contains(*key)) {
-        Some(key) => Err(Problem::invalid(format!("no record of the request has the text `{}`", one_line(key, 80)))),
+        Some(key) => Err(invalid(format!("no record of the request has the text `{}`", one_line(key, 80)))),
         None => Ok((incoming, refused)),
     }
 }
@@ -290,7 +292,7 @@ fn refusal(service: &Service, refused: &[Refusal]) -> Problem {
                     records again under it: `weir sync` does so by itself";
         Problem::new(StatusCode::CONFLICT, "Host of another user", detail).hint(hint)
     } else if let Some(passing) = passing {
-        Problem::of(service, &passing.error)
+        service.failure(&passing.error)
     } else {
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "Records refused", detail)
             .hint("`refused` says why, one by one; sending these again changes nothing")

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use weir_core::wording::counted;
+use weir_http::problem::Problem;
 use weir_records::{PortError, TokenScope};
 
 use self::newest::{context, history, reflect};
@@ -20,7 +21,7 @@ use super::answers::complaint;
 use super::callers::Caller;
 use super::entries::{self, Place, Search};
 use super::notes::{self, NewNote};
-use super::problem::Problem;
+use super::problem::invalid;
 
 /// How many queries one search may have.
 const MAX_QUERIES: usize = 5;
@@ -207,7 +208,7 @@ struct ForgetArguments {
 fn search(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
     let SearchArguments { project, queries, kind, source, limit } = read(arguments)?;
     if !(1..=MAX_QUERIES).contains(&queries.len()) {
-        return Err(Problem::invalid(format!("`queries` must have 1 to {MAX_QUERIES} queries")));
+        return Err(invalid(format!("`queries` must have 1 to {MAX_QUERIES} queries")));
     }
     let mark = draw(service)?;
     let (mut text, mut results) = (String::new(), Vec::new());
@@ -250,7 +251,7 @@ fn annotate(service: &Service, caller: &Caller, arguments: Value) -> Result<Tool
 fn forget(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
     let ForgetArguments { project, refs } = read(arguments)?;
     if !(1..=MAX_FORGOTTEN).contains(&refs.len()) {
-        return Err(Problem::invalid(format!("`refs` must have 1 to {MAX_FORGOTTEN} references")));
+        return Err(invalid(format!("`refs` must have 1 to {MAX_FORGOTTEN} references")));
     }
     let mut forgotten = Vec::new();
     for name in refs {
@@ -282,7 +283,7 @@ fn proof_of(forgotten: &[Value]) -> String {
 fn stats(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
     let Place { project } = read(arguments)?;
     let scope = caller.scope(project)?;
-    let failed = |error: PortError| Problem::of(service, &error);
+    let failed = |error: PortError| service.failure(&error);
     let ports = service.shelf.ports();
     // The position is read first, since the log only grows.
     let indexed = ports.index.position(&scope).map_err(failed)?.0;
@@ -297,7 +298,7 @@ fn stats(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAns
 
 fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Problem> {
     serde_json::from_value(arguments).map_err(|error| {
-        Problem::invalid(format!("cannot use the arguments: {}", complaint(&error))).hint("docs/team.md lists them")
+        invalid(format!("cannot use the arguments: {}", complaint(&error))).hint("docs/team.md lists them")
     })
 }
 

@@ -4,10 +4,11 @@
 
 use serde_json::{Map, Value, json};
 use weir_core::Scope;
+use weir_http::problem::Problem;
 use weir_records::{Batch, ErrorKind, PortError, Position, Record, StoredRecord, TextKey};
 
 use crate::service::Service;
-use crate::service::problem::Problem;
+use crate::service::problem::invalid;
 
 /// How much one page has, in bytes of JSON: its records and their texts. It ends with the record that exceeds it.
 const MAX_PAGE_BYTES: usize = 8 << 20;
@@ -56,8 +57,8 @@ impl Page {
                 Given::Removed => return Ok(()),
             }
         }
-        let written = record.to_json().map_err(|error| Problem::of(service, &error))?;
-        let value: Value = serde_json::from_str(&written).map_err(|error| Problem::invalid(error.to_string()))?;
+        let written = record.to_json().map_err(|error| service.failure(&error))?;
+        let value: Value = serde_json::from_str(&written).map_err(|error| invalid(error.to_string()))?;
         self.bytes += written.len();
         self.records.push(json!({ "seq": position.0, "record": value }));
         Ok(())
@@ -84,7 +85,7 @@ fn text_of(service: &Service, scope: &Scope, record: &Record, key: &TextKey) -> 
         Ok(Some(text)) => Ok(String::from_utf8(text).map_or(Given::Lost, Given::Text)),
         Ok(None) => Ok(Given::Removed),
         Err(PortError { kind: ErrorKind::Damaged, .. }) => Ok(Given::Lost),
-        Err(error) => Err(Problem::of(service, &error)),
+        Err(error) => Err(service.failure(&error)),
     }
 }
 

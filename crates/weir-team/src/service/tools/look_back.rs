@@ -4,10 +4,10 @@
 use std::ops::ControlFlow;
 
 use weir_core::Scope;
+use weir_http::problem::Problem;
 use weir_records::{PortError, Position, StoredRecord};
 
 use crate::service::Service;
-use crate::service::problem::Problem;
 
 /// How many positions of the log one call looks back.
 const MAX_LOOKED_BACK: u64 = 1_000;
@@ -22,7 +22,7 @@ pub(super) fn look_back(
     before: Option<u64>,
     mut take: impl FnMut(StoredRecord) -> Result<ControlFlow<()>, Problem>,
 ) -> Result<Position, Problem> {
-    let failed = |error: PortError| Problem::of(service, &error);
+    let failed = |error: PortError| service.failure(&error);
     let head = service.shelf.ports().log.head(scope).map_err(failed)?.0;
     let mut end = before.map_or(head, |before| before.saturating_sub(1).min(head));
     let last = end.saturating_sub(MAX_LOOKED_BACK);

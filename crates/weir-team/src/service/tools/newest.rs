@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use weir_core::NoteKind;
 use weir_core::wording::{fence, flat};
+use weir_http::problem::Problem;
 use weir_records::{RecordId, StoredRecord};
 
 use super::look_back::look_back;
@@ -15,7 +16,7 @@ use super::{ToolAnswer, read};
 use crate::service::Service;
 use crate::service::callers::Caller;
 use crate::service::entries::{self, Place};
-use crate::service::problem::Problem;
+use crate::service::problem::invalid;
 
 /// How many records a list has without a limit of the caller, and at most.
 const DEFAULT_LISTED: usize = 20;
@@ -100,7 +101,7 @@ pub(super) fn reflect(service: &Service, caller: &Caller, arguments: Value) -> R
 pub(super) fn context(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
     let ListArguments { project, before, limit } = read(arguments)?;
     if before.is_some() {
-        return Err(Problem::invalid("ctx_context has no argument `before`"));
+        return Err(invalid("ctx_context has no argument `before`"));
     }
     let (scope, mark) = (caller.clear_scope(service, project)?, draw(service)?);
     let limit = listed(limit)?;
@@ -129,5 +130,5 @@ fn listed(limit: Option<usize>) -> Result<usize, Problem> {
     if (1..=MAX_LISTED).contains(&limit) {
         return Ok(limit);
     }
-    Err(Problem::invalid(format!("`limit` must be between 1 and {MAX_LISTED}")))
+    Err(invalid(format!("`limit` must be between 1 and {MAX_LISTED}")))
 }

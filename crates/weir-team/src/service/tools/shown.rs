@@ -4,10 +4,10 @@
 use serde_json::Value;
 use weir_core::wording::{fence, flat};
 use weir_core::{Reference, terminal};
+use weir_http::problem::Problem;
 use weir_records::{Body, HostId, MAX_ABOUT, Record};
 
 use crate::service::Service;
-use crate::service::problem::Problem;
 
 /// How much of a text an answer shows, in bytes.
 pub(super) const MAX_TEXT_BYTES: usize = 32 << 10;
@@ -85,7 +85,7 @@ pub(super) fn name_of(name: &str) -> String {
 
 /// Draws the marks of an answer. The author of a note knows its reference, so that would not do.
 pub(super) fn draw(service: &Service) -> Result<Reference, Problem> {
-    let drawn = HostId::random().map_err(|error| Problem::of(service, &error))?;
+    let drawn = HostId::random().map_err(|error| service.failure(&error))?;
     let [a, b, c, d, e, f, g, h, ..] = *drawn.as_bytes();
     Ok(Reference::from_bits(u64::from_le_bytes([a, b, c, d, e, f, g, h])))
 }

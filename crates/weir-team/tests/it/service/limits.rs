@@ -4,10 +4,16 @@ use std::net::Ipv4Addr;
 
 use serde_json::json;
 use weir_core::{ProjectKey, Scope, TenantId, WhyGone};
+use weir_http::listen::ServerLimits;
 use weir_records::{Body, Credential, TokenScope};
 use weir_team::ServiceOptions;
 
 use super::support::{API, World, ids, kept, options, record, scope, upload, written};
+
+/// Returns the usual limits, with another one on the body.
+fn up_to(max_body_bytes: usize) -> ServerLimits {
+    ServerLimits { max_body_bytes, ..ServerLimits::default() }
+}
 
 fn a_tenant_over_its_quota_can_repeat_and_remove_but_not_add(world: &World) {
     let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
@@ -77,7 +83,7 @@ fn what_a_tenant_has_already_takes_no_room(world: &World) {
 }
 
 fn a_text_that_many_records_have_is_not_a_body_for_each(world: &World) {
-    let server = world.server_named("one", ServiceOptions { max_body_bytes: 100_000, ..options() });
+    let server = world.server_named("one", ServiceOptions { limits: up_to(100_000), ..options() });
     let (token, own, id) = (server.token("acme", "ana", TokenScope::Write), scope("acme", "ana"), ids());
     let text = "x".repeat(20_000);
     let records: Vec<_> = (0..6).map(|number| written(&kept(&own, id(number), &text))).collect();
@@ -130,7 +136,7 @@ fn an_address_without_a_good_token_waits_and_a_good_token_does_not(world: &World
 }
 
 fn a_body_beyond_the_limit_is_refused(world: &World) {
-    let server = world.server_named("one", ServiceOptions { max_body_bytes: 1_000, ..options() });
+    let server = world.server_named("one", ServiceOptions { limits: up_to(1_000), ..options() });
     let token = server.token("acme", "ana", TokenScope::Write);
     let body = json!({ "project": API, "text": "x".repeat(1_100) });
     server.post("/v1/notes", &token, &body).problem(413);

@@ -15,11 +15,12 @@ use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
 use weir_core::{EntryKind, Origin, ProjectKey, Reference, Scope, TenantId, Timestamp, UserId};
+use weir_http::peer::Peer;
 use weir_records::{
     Accounts, ApiToken, Audience, Author, Body, Credential, HostId, Kept, LogicalTime, Ports, Record, RecordId,
     TextKey, TokenScope, sqlite,
 };
-use weir_team::{ClientAddress, ObjectBlobs, PostgresLog, Service, ServiceOptions, TantivyIndex};
+use weir_team::{ObjectBlobs, PostgresLog, Service, ServiceOptions, TantivyIndex};
 
 use crate::postgres::support::{TestDatabase, bridge};
 use crate::support::NOW;
@@ -262,7 +263,8 @@ async fn accept(listener: TcpListener, service: Arc<Service>) {
     let routes = service.router();
     loop {
         let (stream, client) = listener.accept().await.unwrap();
-        let routes = TowerToHyperService::new(routes.clone().layer(Extension(ClientAddress(client.ip()))));
+        let peer = Peer { client, server: stream.local_addr().unwrap() };
+        let routes = TowerToHyperService::new(routes.clone().layer(Extension(peer)));
         tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), routes));
     }
 }
