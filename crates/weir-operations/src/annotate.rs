@@ -48,9 +48,9 @@ impl Declared for Annotate {
     type Context = KnowledgeContext;
     type Data = AnnotateData;
 
-    const TOOL: &'static str = "ctx_annotate";
+    const TOOL: &'static str = weir_tools::ANNOTATE.name;
     const COMMAND: Option<&'static str> = Some("note");
-    const EFFECT: Effect = Effect::Adds;
+    const EFFECT: Effect = weir_tools::ANNOTATE.effect;
     const LISTING: Listing = Listing::Core;
     const IS_BRIEF_WRITE: bool = true;
     const EXAMPLES: &'static str = "\

@@ -56,9 +56,9 @@ impl Declared for RecentContext {
     type Context = KnowledgeContext;
     type Data = ContextData;
 
-    const TOOL: &'static str = "ctx_context";
+    const TOOL: &'static str = weir_tools::CONTEXT.name;
     const COMMAND: Option<&'static str> = Some("context");
-    const EFFECT: Effect = Effect::Reads;
+    const EFFECT: Effect = weir_tools::CONTEXT.effect;
     const ABOUT: Option<&'static str> = Some("Show recent sessions, prompts and notes as Markdown");
     const LISTING: Listing = Listing::Unlisted;
     const EXAMPLES: &'static str = "\

@@ -67,9 +67,9 @@ impl Declared for Forget {
     type Context = KnowledgeContext;
     type Data = ForgetData;
 
-    const TOOL: &'static str = "ctx_forget";
+    const TOOL: &'static str = weir_tools::FORGET.name;
     const COMMAND: Option<&'static str> = Some("forget");
-    const EFFECT: Effect = Effect::Removes;
+    const EFFECT: Effect = weir_tools::FORGET.effect;
     const ABOUT: Option<&'static str> = Some("Remove entries permanently: first a dry run, then again with --confirm");
     const EXAMPLES: &'static str = "\
 Examples:

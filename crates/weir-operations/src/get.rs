@@ -81,9 +81,9 @@ impl Declared for Get {
     type Context = KnowledgeContext;
     type Data = GetData;
 
-    const TOOL: &'static str = "ctx_get";
+    const TOOL: &'static str = weir_tools::GET.name;
     const COMMAND: Option<&'static str> = Some("get");
-    const EFFECT: Effect = Effect::Reads;
+    const EFFECT: Effect = weir_tools::GET.effect;
     const LISTING: Listing = Listing::Core;
     const FOLLOWS_REFERENCES: bool = true;
     const EXAMPLES: &'static str = "\

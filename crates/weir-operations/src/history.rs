@@ -81,9 +81,9 @@ impl Declared for History {
     type Context = KnowledgeContext;
     type Data = HistoryData;
 
-    const TOOL: &'static str = "ctx_history";
+    const TOOL: &'static str = weir_tools::HISTORY.name;
     const COMMAND: Option<&'static str> = Some("history");
-    const EFFECT: Effect = Effect::Reads;
+    const EFFECT: Effect = weir_tools::HISTORY.effect;
     const EXAMPLES: &'static str = "\
 Examples:
   weir history

@@ -61,7 +61,6 @@ mod map;
 pub mod needs;
 pub mod references;
 mod reflect;
-pub mod schema;
 pub mod search;
 pub mod semantic;
 pub mod stats;
@@ -77,6 +76,7 @@ use weir_context::Context;
 use weir_host::answer::Answer;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::os;
+pub use weir_tools::{Effect, schema};
 
 use crate::needs::{KnowledgeContext, Needs};
 
@@ -150,21 +150,6 @@ pub enum Listing {
     Extra,
     /// No client, because another tool covers it. It can still be called.
     Unlisted,
-}
-
-/// What an operation does to the store and to the project.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
-    /// Reads only.
-    Reads,
-    /// Adds to the store.
-    Adds,
-    /// Removes from the store.
-    Removes,
-    /// Changes files of the project.
-    Changes,
-    /// Runs the given code in the sandbox.
-    Runs,
 }
 
 type AnswerFuture = Pin<Box<dyn Future<Output = Result<Answer, CommandError>> + Send>>;
@@ -374,6 +359,42 @@ mod tests {
             let command = word(Face::Terminal);
             let name = command.trim_matches('`').split(' ').nth(1);
             assert!(OPERATIONS.iter().any(|operation| operation.command == name), "{command}");
+        }
+    }
+
+    fn check_schema(value: &Value, path: &str) {
+        let Some(object) = value.as_object() else { return };
+        assert!(object.get("type").is_some_and(Value::is_string), "{path}: {value}");
+        for (word, value) in object {
+            assert!(schema::KEPT_KEYWORDS.contains(&word.as_str()), "{path}: {word}");
+            match word.as_str() {
+                "properties" => value
+                    .as_object()
+                    .unwrap()
+                    .iter()
+                    .for_each(|(name, schema)| check_schema(schema, &format!("{path}.{name}"))),
+                "items" => check_schema(value, &format!("{path}[]")),
+                "enum" => assert!(value.as_array().unwrap().iter().all(Value::is_string), "{path}"),
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn schemas_hold_nothing_that_a_client_rejects() {
+        for operation in OPERATIONS {
+            let (description, schema) = (operation.schema)();
+            assert!(!description.is_empty(), "{}", operation.tool);
+            check_schema(&Value::Object(schema), operation.tool);
+        }
+    }
+
+    #[test]
+    fn every_answer_is_declared_and_complete_in_itself() {
+        for operation in OPERATIONS {
+            let schema = (operation.answer_schema)();
+            assert!(schema["type"] == "object" || schema["anyOf"].is_array(), "{}: {schema}", operation.tool);
+            assert!(!schema.to_string().contains("$ref"), "{}: {schema}", operation.tool);
         }
     }
 }

@@ -53,9 +53,9 @@ impl Declared for Reflect {
     type Context = KnowledgeContext;
     type Data = ReflectData;
 
-    const TOOL: &'static str = "ctx_reflect";
+    const TOOL: &'static str = weir_tools::REFLECT.name;
     const COMMAND: Option<&'static str> = Some("reflect");
-    const EFFECT: Effect = Effect::Reads;
+    const EFFECT: Effect = weir_tools::REFLECT.effect;
     const EXAMPLES: &'static str = "\
 Examples:
   weir reflect                              the last session in this project

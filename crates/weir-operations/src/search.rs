@@ -112,9 +112,9 @@ impl Declared for Search {
     type Context = KnowledgeContext;
     type Data = SearchData;
 
-    const TOOL: &'static str = "ctx_search";
+    const TOOL: &'static str = weir_tools::SEARCH.name;
     const COMMAND: Option<&'static str> = Some("search");
-    const EFFECT: Effect = Effect::Reads;
+    const EFFECT: Effect = weir_tools::SEARCH.effect;
     const LISTING: Listing = Listing::Core;
     const EXAMPLES: &'static str = "\
 Examples:

@@ -47,9 +47,9 @@ impl Declared for Stats {
     type Context = KnowledgeContext;
     type Data = StatsData;
 
-    const TOOL: &'static str = "ctx_stats";
+    const TOOL: &'static str = weir_tools::STATS.name;
     const COMMAND: Option<&'static str> = Some("stats");
-    const EFFECT: Effect = Effect::Reads;
+    const EFFECT: Effect = weir_tools::STATS.effect;
     const EXAMPLES: &'static str = "\
 Examples:
   weir stats

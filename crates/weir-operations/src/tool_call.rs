@@ -4,10 +4,9 @@
 //! Invariant: every call is answered. An operation that panics has failed, and no client waits for it in vain.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, MetaObject, Tool};
 use serde_json::Value;
 use weir_context::Context;
 use weir_core::SessionKey;
@@ -48,15 +47,7 @@ pub fn no_such_tool(name: &str) -> String {
 
 /// Returns an operation as a tool of MCP.
 pub fn tool(operation: &Operation) -> Tool {
-    let (description, schema) = (operation.schema)();
-    let annotations = match operation.effect {
-        Effect::Reads => ToolAnnotations::new().read_only(true),
-        Effect::Adds => ToolAnnotations::new().destructive(false),
-        // The operation cannot change anything outside the project, but it can change the project.
-        Effect::Changes | Effect::Runs => ToolAnnotations::new().destructive(true).open_world(false),
-        Effect::Removes => ToolAnnotations::new().destructive(true).idempotent(true),
-    };
-    let tool = Tool::new(operation.tool, description, Arc::new(schema)).with_annotations(annotations);
+    let tool = weir_tools::described(operation.tool, operation.effect, (operation.schema)());
     match operation.follows_references {
         true => tool.with_meta(MetaObject(JsonObject::from_iter([(ALWAYS_LOADED.to_owned(), true.into())]))),
         false => tool,

@@ -354,7 +354,7 @@ async fn tool(State(service): Served, name: GivenName, request: Request) -> Answ
         service.admit(&parts, TokenScope::Read).await?;
         return Err(not_here(&name?));
     };
-    let caller = service.admit(&parts, tool.scope).await?;
+    let caller = service.admit(&parts, tool.scope()).await?;
     let body = whole_body(body).await?;
     let call = move |service: &Service, caller: &Caller| tool.call(service, caller, parse_json(&body)?);
     let answer = service.call_for(caller, call).await?;

@@ -107,9 +107,11 @@ fn literals_below(tree: &Tree, module: &str, name: &str) -> Vec<String> {
     files.filter_map(|(_, text)| literal_of(text, name)).collect()
 }
 
+/// Returns the first literal in the value of a constant: the constant itself, or its name if it has more to say.
 fn literal_of(code: &str, name: &str) -> Option<String> {
-    let (_, rest) = code.split_once(&format!("const {name}: &str = \""))?;
-    first_literal(rest).map(str::to_owned)
+    let (_, rest) = code.split_once(&format!("const {}: ", name.trim_end_matches(".name")))?;
+    let value = rest.split(';').next().unwrap_or(rest);
+    value.split('"').nth(1).map(str::to_owned)
 }
 
 fn first_literal(rest: &str) -> Option<&str> {
@@ -191,7 +193,7 @@ mod tests {
         "## Commands\n| `weir get REF` | `ctx_get` |\n| `weir policy check` | |\n| `weir statusline`, `weir mcp` | |\n";
 
     fn check(readme: &str, page: &str, expected: Expect) {
-        let get = "impl Declared for Get {\n    const TOOL: &'static str = \"ctx_get\";\n    \
+        let get = "impl Declared for Get {\n    const TOOL: &'static str = weir_tools::GET.name;\n    \
             const COMMAND: Option<&'static str> = Some(\"get\");\n}\n";
         let map = "const TOOL: &'static str = \"context_map\";\nconst LISTING: Listing = Listing::Unlisted;\n";
         let policy =
@@ -206,6 +208,7 @@ mod tests {
                 ("crates/weir/src/main.rs", "Some(argument) if argument == weir_hook::HOOK => weir_hook::main(),\n"),
                 ("crates/weir-hook/src/lib.rs", "const HOOK: &str = \"hook\";\n"),
                 ("crates/weir-operations/src/get.rs", get),
+                ("crates/weir-tools/src/lib.rs", "const GET: SharedTool = SharedTool::new(\"ctx_get\");\n"),
                 ("crates/weir-operations/src/map.rs", map),
                 ("crates/weir/src/faces/policy.rs", policy),
                 ("crates/weir/src/statusline.rs", status),

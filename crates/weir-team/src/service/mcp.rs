@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
@@ -81,12 +81,12 @@ impl ServerHandler for TeamTools {
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = Self::caller(&call)?;
         // A tool that every call would be refused for is only in the way.
-        let allowed = TEAM_TOOLS.iter().filter(|tool| caller.check(tool.scope).is_ok());
-        Ok(ListToolsResult::with_all_items(allowed.map(described).collect()))
+        let allowed = TEAM_TOOLS.iter().filter(|tool| caller.check(tool.scope()).is_ok());
+        Ok(ListToolsResult::with_all_items(allowed.map(TeamTool::described).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        TeamTool::find(name).map(described)
+        TeamTool::find(name).map(TeamTool::described)
     }
 
     async fn call_tool(
@@ -109,13 +109,4 @@ impl ServerHandler for TeamTools {
             Err(problem) => refused(&problem),
         })
     }
-}
-
-fn described(tool: &'static TeamTool) -> Tool {
-    let annotations = match (tool.scope, tool.name) {
-        (TokenScope::Read, _) => ToolAnnotations::new().read_only(true),
-        (_, "ctx_forget") => ToolAnnotations::new().destructive(true).idempotent(true),
-        _ => ToolAnnotations::new().destructive(false),
-    };
-    Tool::new(tool.name, tool.description, Arc::new(tool.schema())).with_annotations(annotations)
 }

@@ -7,19 +7,21 @@ mod look_back;
 mod newest;
 mod shown;
 
+use rmcp::model::Tool;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use weir_core::wording::counted;
 use weir_http::problem::Problem;
 use weir_records::{PortError, TokenScope};
+use weir_tools::{Effect, SharedTool, schema};
 
-use self::newest::{context, history, reflect};
 use self::shown::{draw, named, shown, shown_all};
 use super::Service;
 use super::answers::complaint;
 use super::callers::Caller;
-use super::entries::{self, Place, Search};
+use super::entries::{self, Place};
 use super::notes::{self, NewNote};
 use super::problem::invalid;
 
@@ -28,240 +30,197 @@ const MAX_QUERIES: usize = 5;
 /// How many entries one call may forget.
 const MAX_FORGOTTEN: usize = 20;
 
-/// A tool of a team.
-pub(super) struct TeamTool {
-    pub(super) name: &'static str,
-    pub(super) description: &'static str,
-    /// What a token must be good for.
-    pub(super) scope: TokenScope,
-    arguments: &'static [Argument],
-    run: fn(&Service, &Caller, Value) -> Result<ToolAnswer, Problem>,
-}
-
-/// An argument of a tool.
-struct Argument {
-    name: &'static str,
-    kind: &'static str,
-    description: &'static str,
-    is_required: bool,
-}
-
 /// What a tool answers: a text for a model, and the same as data.
 pub(super) struct ToolAnswer {
     pub(super) text: String,
     pub(super) data: Value,
 }
 
-const fn needed(name: &'static str, kind: &'static str, description: &'static str) -> Argument {
-    Argument { name, kind, description, is_required: true }
+/// The arguments of a tool. Their doc comments are what a model is told.
+trait Declared: DeserializeOwned + JsonSchema {
+    /// Its name and its effect.
+    const TOOL: SharedTool;
+
+    /// Runs the tool.
+    fn run(self, service: &Service, caller: &Caller) -> Result<ToolAnswer, Problem>;
 }
 
-const fn optional(name: &'static str, kind: &'static str, description: &'static str) -> Argument {
-    Argument { name, kind, description, is_required: false }
+/// A tool of a team, with its type erased.
+pub(super) struct TeamTool {
+    tool: SharedTool,
+    schema: fn() -> (String, Map<String, Value>),
+    run: fn(&Service, &Caller, Value) -> Result<ToolAnswer, Problem>,
 }
-
-const PROJECT: Argument = needed("project", "string", "Key of the project, such as github.com/acme/api");
-const LIMIT: Argument = optional("limit", "integer", "");
 
 /// Every tool of a team.
 pub(super) static TEAM_TOOLS: [TeamTool; 8] = [
-    TeamTool {
-        name: "ctx_search",
-        description: "Search the team's notes by words.",
-        scope: TokenScope::Read,
-        arguments: &[
-            PROJECT,
-            needed("queries", "array", ""),
-            optional("kind", "string", "Only entries of this kind"),
-            optional("source", "string", ""),
-            LIMIT,
-        ],
-        run: search,
-    },
-    TeamTool {
-        name: "ctx_get",
-        description: "Get the text behind a reference.",
-        scope: TokenScope::Read,
-        arguments: &[PROJECT, needed("reference", "string", "Reference or record id")],
-        run: get,
-    },
-    TeamTool {
-        name: "ctx_annotate",
-        description: "Keep a note for the team.",
-        scope: TokenScope::Write,
-        arguments: &[
-            PROJECT,
-            needed("text", "string", ""),
-            optional("kind", "string", "decision, finding, convention, todo or warning"),
-            optional("topic", "string", ""),
-            optional("supersedes", "array", "Record ids or references of notes that this one replaces"),
-        ],
-        run: annotate,
-    },
-    TeamTool {
-        name: "ctx_forget",
-        description: "Remove entries of your own permanently.",
-        scope: TokenScope::Write,
-        arguments: &[PROJECT, needed("refs", "array", "References or record ids")],
-        run: forget,
-    },
-    TeamTool {
-        name: "ctx_history",
-        description: "List what was noted, superseded, confirmed and removed, newest first.",
-        scope: TokenScope::Read,
-        arguments: &[PROJECT, optional("before", "integer", "Number, for the next page"), LIMIT],
-        run: history,
-    },
-    TeamTool {
-        name: "ctx_reflect",
-        description: "Sum up the newest records: by whom, decided, forked.",
-        scope: TokenScope::Read,
-        arguments: &[PROJECT],
-        run: reflect,
-    },
-    TeamTool {
-        name: "ctx_context",
-        description: "Show the team's newest notes that are current.",
-        scope: TokenScope::Read,
-        arguments: &[PROJECT, LIMIT],
-        run: context,
-    },
-    TeamTool {
-        name: "ctx_stats",
-        description: "Show how far the log of a project and its index are.",
-        scope: TokenScope::Read,
-        arguments: &[PROJECT],
-        run: stats,
-    },
+    TeamTool::of::<Search>(),
+    TeamTool::of::<Get>(),
+    TeamTool::of::<Annotate>(),
+    TeamTool::of::<Forget>(),
+    TeamTool::of::<newest::History>(),
+    TeamTool::of::<newest::Reflect>(),
+    TeamTool::of::<newest::Context>(),
+    TeamTool::of::<Stats>(),
 ];
 
 impl TeamTool {
-    /// Finds a tool by its name.
-    pub(super) fn find(name: &str) -> Option<&'static Self> {
-        TEAM_TOOLS.iter().find(|tool| tool.name == name)
+    const fn of<T: Declared>() -> Self {
+        let run = |service: &Service, caller: &Caller, arguments: Value| read::<T>(arguments)?.run(service, caller);
+        Self { tool: T::TOOL, schema: schema::of::<T>, run }
     }
 
-    /// Returns the schema of its arguments, in the plain subset that every client accepts.
-    pub(super) fn schema(&self) -> Map<String, Value> {
-        let property = |argument: &Argument| {
-            let mut schema = json!({ "type": argument.kind });
-            if argument.kind == "array" {
-                schema["items"] = json!({ "type": "string" });
-            }
-            if !argument.description.is_empty() {
-                schema["description"] = argument.description.into();
-            }
-            (argument.name.to_owned(), schema)
-        };
-        let properties: Map<String, Value> = self.arguments.iter().map(property).collect();
-        let required = self.arguments.iter().filter(|argument| argument.is_required).map(|argument| argument.name);
-        let required: Vec<&str> = required.collect();
-        let mut schema = Map::new();
-        schema.insert("type".to_owned(), "object".into());
-        schema.insert("properties".to_owned(), properties.into());
-        schema.insert("required".to_owned(), required.into());
-        schema
+    /// Finds a tool by its name.
+    pub(super) fn find(name: &str) -> Option<&'static Self> {
+        TEAM_TOOLS.iter().find(|team| team.tool.name == name)
+    }
+
+    /// Returns what a token must be good for.
+    pub(super) fn scope(&self) -> TokenScope {
+        if self.tool.effect == Effect::Reads { TokenScope::Read } else { TokenScope::Write }
+    }
+
+    /// Returns the tool as MCP describes it.
+    pub(super) fn described(&self) -> Tool {
+        weir_tools::described(self.tool.name, self.tool.effect, (self.schema)())
     }
 
     /// Calls the tool, if the token is good for it.
     pub(super) fn call(&self, service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
-        caller.check(self.scope)?;
+        caller.check(self.scope())?;
         (self.run)(service, caller, arguments)
     }
 }
 
-#[derive(Deserialize)]
+/// Key of the project, such as github.com/acme/api
+#[derive(Clone, Deserialize, JsonSchema)]
+#[serde(transparent)]
+struct Project(String);
+
+/// Search the team's notes by words.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct SearchArguments {
-    project: String,
+struct Search {
+    project: Project,
     queries: Vec<String>,
+    /// Only entries of this kind
     kind: Option<String>,
     source: Option<String>,
     limit: Option<usize>,
 }
 
-#[derive(Deserialize)]
+/// Get the text behind a reference.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct GetArguments {
-    project: String,
+struct Get {
+    project: Project,
+    /// Reference or record id
     reference: String,
 }
 
-#[derive(Deserialize)]
+/// Keep a note for the team.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct AnnotateArguments {
-    project: String,
+struct Annotate {
+    project: Project,
     text: String,
+    /// decision, finding, convention, todo or warning
     kind: Option<String>,
     topic: Option<String>,
+    /// Record ids or references of notes that this one replaces
     #[serde(default)]
     supersedes: Vec<String>,
 }
 
-#[derive(Deserialize)]
+/// Remove entries of your own permanently.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ForgetArguments {
-    project: String,
+struct Forget {
+    project: Project,
+    /// References or record ids
     refs: Vec<String>,
 }
 
-fn search(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
-    let SearchArguments { project, queries, kind, source, limit } = read(arguments)?;
-    if !(1..=MAX_QUERIES).contains(&queries.len()) {
-        return Err(invalid(format!("`queries` must have 1 to {MAX_QUERIES} queries")));
-    }
-    let mark = draw(service)?;
-    let (mut text, mut results) = (String::new(), Vec::new());
-    for query in queries {
-        let wanted = Search::of_tool(project.clone(), query, limit, kind.clone(), source.clone());
-        let found = entries::search(service, caller, wanted)?;
-        let hits = found["hits"].as_array().cloned().unwrap_or_default();
-        if hits.is_empty() {
-            text.push_str("nothing found\n");
-        }
-        hits.iter().for_each(|hit| text.push_str(&shown(hit, "excerpt", mark)));
-        if let Some(behind @ 1..) = found["behind"].as_u64() {
-            text.push_str(&format!("{behind} newer records are not indexed yet; search again for them\n"));
-        }
-        results.push(found);
-    }
-    Ok(ToolAnswer { text, data: json!({ "results": results }) })
+/// Show how far the log of a project and its index are.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Stats {
+    project: Project,
 }
 
-fn get(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
-    let GetArguments { project, reference } = read(arguments)?;
-    let data = entries::get(service, caller, &reference, Place { project })?;
-    Ok(ToolAnswer { text: shown_all(&data, draw(service)?), data })
-}
+impl Declared for Search {
+    const TOOL: SharedTool = weir_tools::SEARCH;
 
-fn annotate(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
-    let AnnotateArguments { project, text, kind, topic, supersedes } = read(arguments)?;
-    let note = NewNote::of_tool(project, text, kind, topic);
-    let data = notes::keep_replacing(service, caller, note, &supersedes)?;
-    let word = |field: &str| data[field].as_str().unwrap_or_default();
-    let mut text = format!("kept as [ctx:{}] {}\n", word("reference"), word("id"));
-    if let Some(fork) = data["fork"].as_array().filter(|fork| !fork.is_empty()) {
-        let others = named(fork);
-        text.push_str(&format!("others have current notes on this topic too: {others}\n"));
-        text.push_str("name their ids in `supersedes` to replace them\n");
-    }
-    Ok(ToolAnswer { text, data })
-}
-
-fn forget(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
-    let ForgetArguments { project, refs } = read(arguments)?;
-    if !(1..=MAX_FORGOTTEN).contains(&refs.len()) {
-        return Err(invalid(format!("`refs` must have 1 to {MAX_FORGOTTEN} references")));
-    }
-    let mut forgotten = Vec::new();
-    for name in refs {
-        let place = Place { project: project.clone() };
-        match notes::forget(service, caller, &name, place) {
-            Ok(proof) => forgotten.push(proof),
-            Err(problem) => return Err(problem.field("forgotten_before", forgotten)),
+    fn run(self, service: &Service, caller: &Caller) -> Result<ToolAnswer, Problem> {
+        let Self { project: Project(project), queries, kind, source, limit } = self;
+        if !(1..=MAX_QUERIES).contains(&queries.len()) {
+            return Err(invalid(format!("`queries` must have 1 to {MAX_QUERIES} queries")));
         }
+        let mark = draw(service)?;
+        let (mut text, mut results) = (String::new(), Vec::new());
+        for query in queries {
+            let wanted = entries::Search::of_tool(project.clone(), query, limit, kind.clone(), source.clone());
+            let found = entries::search(service, caller, wanted)?;
+            let hits = found["hits"].as_array().cloned().unwrap_or_default();
+            if hits.is_empty() {
+                text.push_str("nothing found\n");
+            }
+            hits.iter().for_each(|hit| text.push_str(&shown(hit, "excerpt", mark)));
+            if let Some(behind @ 1..) = found["behind"].as_u64() {
+                text.push_str(&format!("{behind} newer records are not indexed yet; search again for them\n"));
+            }
+            results.push(found);
+        }
+        Ok(ToolAnswer { text, data: json!({ "results": results }) })
     }
-    Ok(ToolAnswer { text: proof_of(&forgotten), data: json!({ "forgotten": forgotten }) })
+}
+
+impl Declared for Get {
+    const TOOL: SharedTool = weir_tools::GET;
+
+    fn run(self, service: &Service, caller: &Caller) -> Result<ToolAnswer, Problem> {
+        let Self { project: Project(project), reference } = self;
+        let data = entries::get(service, caller, &reference, Place { project })?;
+        Ok(ToolAnswer { text: shown_all(&data, draw(service)?), data })
+    }
+}
+
+impl Declared for Annotate {
+    const TOOL: SharedTool = weir_tools::ANNOTATE;
+
+    fn run(self, service: &Service, caller: &Caller) -> Result<ToolAnswer, Problem> {
+        let Self { project: Project(project), text, kind, topic, supersedes } = self;
+        let note = NewNote::of_tool(project, text, kind, topic);
+        let data = notes::keep_replacing(service, caller, note, &supersedes)?;
+        let word = |field: &str| data[field].as_str().unwrap_or_default();
+        let mut text = format!("kept as [ctx:{}] {}\n", word("reference"), word("id"));
+        if let Some(fork) = data["fork"].as_array().filter(|fork| !fork.is_empty()) {
+            let others = named(fork);
+            text.push_str(&format!("others have current notes on this topic too: {others}\n"));
+            text.push_str("name their ids in `supersedes` to replace them\n");
+        }
+        Ok(ToolAnswer { text, data })
+    }
+}
+
+impl Declared for Forget {
+    const TOOL: SharedTool = weir_tools::FORGET;
+
+    fn run(self, service: &Service, caller: &Caller) -> Result<ToolAnswer, Problem> {
+        let Self { project: Project(project), refs } = self;
+        if !(1..=MAX_FORGOTTEN).contains(&refs.len()) {
+            return Err(invalid(format!("`refs` must have 1 to {MAX_FORGOTTEN} references")));
+        }
+        let mut forgotten = Vec::new();
+        for name in refs {
+            let place = Place { project: project.clone() };
+            match notes::forget(service, caller, &name, place) {
+                Ok(proof) => forgotten.push(proof),
+                Err(problem) => return Err(problem.field("forgotten_before", forgotten)),
+            }
+        }
+        Ok(ToolAnswer { text: proof_of(&forgotten), data: json!({ "forgotten": forgotten }) })
+    }
 }
 
 /// Says what was forgotten, and what was found of it afterwards.
@@ -280,20 +239,23 @@ fn proof_of(forgotten: &[Value]) -> String {
     }
 }
 
-fn stats(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
-    let Place { project } = read(arguments)?;
-    let scope = caller.scope(project)?;
-    let failed = |error: PortError| service.failure(&error);
-    let ports = service.shelf.ports();
-    // The position is read first, since the log only grows.
-    let indexed = ports.index.position(&scope).map_err(failed)?.0;
-    let head = ports.log.head(&scope).map_err(failed)?.0;
-    let behind = head.saturating_sub(indexed);
-    let text = format!(
-        "the newest record has position {head}, which counts erased records and private ones of others too; the index \
-         is {behind} behind\n"
-    );
-    Ok(ToolAnswer { text, data: json!({ "head": head, "behind": behind }) })
+impl Declared for Stats {
+    const TOOL: SharedTool = weir_tools::STATS;
+
+    fn run(self, service: &Service, caller: &Caller) -> Result<ToolAnswer, Problem> {
+        let scope = caller.scope(self.project.0)?;
+        let failed = |error: PortError| service.failure(&error);
+        let ports = service.shelf.ports();
+        // The position is read first, since the log only grows.
+        let indexed = ports.index.position(&scope).map_err(failed)?.0;
+        let head = ports.log.head(&scope).map_err(failed)?.0;
+        let behind = head.saturating_sub(indexed);
+        let text = format!(
+            "the newest record has position {head}, which counts erased records and private ones of others too; the index \
+             is {behind} behind\n"
+        );
+        Ok(ToolAnswer { text, data: json!({ "head": head, "behind": behind }) })
+    }
 }
 
 fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Problem> {
@@ -305,6 +267,32 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tool_is_described_by_its_arguments() {
+        let tool = serde_json::to_value(TeamTool::find("ctx_annotate").unwrap().described()).unwrap();
+        let text = |description: &str| json!({ "type": "string", "description": description });
+        let expected = json!({
+            "name": "ctx_annotate",
+            "description": "Keep a note for the team.",
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "project": text("Key of the project, such as github.com/acme/api"),
+                    "text": { "type": "string" },
+                    "kind": text("decision, finding, convention, todo or warning"),
+                    "topic": { "type": "string" },
+                    "supersedes": {
+                        "type": "array", "items": { "type": "string" },
+                        "description": "Record ids or references of notes that this one replaces",
+                    },
+                },
+                "required": ["project", "text"],
+            },
+            "annotations": { "destructiveHint": false },
+        });
+        assert_eq!(tool, expected);
+    }
 
     #[test]
     fn what_is_left_of_a_forgotten_entry_is_said() {
