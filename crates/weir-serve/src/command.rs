@@ -66,7 +66,7 @@ fn token_options() -> [Arg; 4] {
         Arg::new("scope")
             .long("scope")
             .value_name("SCOPE")
-            .value_parser(PossibleValuesParser::new(TokenScope::ALL.map(TokenScope::as_str)))
+            .value_parser(PossibleValuesParser::new(TokenScope::ALL.iter().map(|scope| scope.as_str())))
             .requires("print-token")
             .help("Scope of the printed token [default: run]"),
         Arg::new("valid-for")
@@ -117,8 +117,8 @@ pub fn run(env: &Env, arguments: &ArgMatches) -> Result<Option<Answer>, CommandE
 
 /// Returns a token to print.
 fn token(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
-    let named = arguments.get_one::<String>("scope").map(String::as_str);
-    let scope = TokenScope::ALL.into_iter().find(|scope| Some(scope.as_str()) == named).unwrap_or(TokenScope::Run);
+    let scope =
+        arguments.get_one::<String>("scope").and_then(|name| TokenScope::parse(name)).unwrap_or(TokenScope::Run);
     let life = arguments.get_one::<String>("valid-for").map(|text| parse_life(text)).transpose()?;
     let expires = life.map(|life| when::now().0.saturating_add(i64::try_from(life.as_millis()).unwrap_or(i64::MAX)));
     let token = tokens::issue(&context.paths().data, scope, expires)?;

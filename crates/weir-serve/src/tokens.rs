@@ -19,22 +19,21 @@ pub use file::{issue, renew};
 use weir_http::bearer;
 use weir_http::problem::Problem;
 
-/// What the bearer of a token may do. Each scope includes those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TokenScope {
-    /// Read what is stored and the files of the project.
-    Read,
-    /// Add to the store and remove from it.
-    Write,
-    /// Run code and change files of the project.
-    Run,
+weir_core::written_enum! {
+    /// What the bearer of a token may do. Each scope includes those before it.
+    #[derive(serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum TokenScope {
+        /// Read what is stored and the files of the project.
+        Read = "read",
+        /// Add to the store and remove from it.
+        Write = "write",
+        /// Run code and change files of the project.
+        Run = "run",
+    }
 }
 
 impl TokenScope {
-    /// All scopes, smallest first.
-    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Run];
-
     /// Returns the scope that a call with this effect needs.
     pub fn for_effect(effect: Effect) -> Self {
         match effect {
@@ -49,22 +48,9 @@ impl TokenScope {
         if self >= needed { Ok(()) } else { Err(too_low(self, needed)) }
     }
 
-    /// Returns the name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Run => "run",
-        }
-    }
-
     /// Returns the command that prints a token with this scope.
-    fn command(self) -> &'static str {
-        match self {
-            Self::Read => "`weir serve --print-token --scope read`",
-            Self::Write => "`weir serve --print-token --scope write`",
-            Self::Run => "`weir serve --print-token --scope run`",
-        }
+    fn command(self) -> String {
+        format!("`weir serve --print-token --scope {self}`")
     }
 }
 
@@ -192,9 +178,9 @@ mod tests {
     fn a_scope_includes_the_smaller_ones() {
         let place = tempfile::tempdir().unwrap();
         let tokens = Tokens::open(place.path()).unwrap();
-        for has in TokenScope::ALL {
+        for &has in TokenScope::ALL {
             let token = format!("Bearer {}", issue(place.path(), has, None).unwrap());
-            for needed in TokenScope::ALL {
+            for &needed in TokenScope::ALL {
                 check(&tokens, &[&token], needed, if has >= needed { Ok(has) } else { Err(403) });
             }
         }

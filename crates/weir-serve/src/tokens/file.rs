@@ -145,7 +145,7 @@ fn check_private(about: &Metadata) -> io::Result<()> {
 }
 
 fn fresh() -> Result<Vec<Token>, CommandError> {
-    TokenScope::ALL.into_iter().map(token).collect()
+    TokenScope::ALL.iter().copied().map(token).collect()
 }
 
 /// Returns a new token that does not expire. Its name says what it is to a person who finds it.

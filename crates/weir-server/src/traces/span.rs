@@ -5,11 +5,10 @@
 
 use serde_json::{Value, json};
 use weir_core::Timestamp;
+use weir_http::log::name_of;
 use weir_http::observe::{AnsweredRequest, NO_ROUTE};
 
-/// The methods that spans name. A client could make up any number of others.
-const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-/// How a span names another method.
+/// How a span names a method that is not known. A client could make up any number of them.
 const OTHER_METHOD: &str = "_OTHER";
 /// The kind of a span that is a request to a server, and the status of one that failed, as OTLP numbers them.
 const SERVER: u64 = 2;
@@ -72,7 +71,10 @@ impl Span {
             trace,
             id: format!("{id:016x}"),
             parent,
-            method: METHODS.into_iter().find(|known| *known == request.method).unwrap_or(OTHER_METHOD),
+            method: match name_of(request.method) {
+                "OTHER" => OTHER_METHOD,
+                known => known,
+            },
             route: Some(request.route).filter(|route| *route != NO_ROUTE).map(str::to_owned),
             status: request.status,
             began: ended.saturating_sub(took),
