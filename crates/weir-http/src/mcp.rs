@@ -5,11 +5,13 @@ use std::sync::Arc;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
 use axum::response::Response;
-use rmcp::ServerHandler;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
+use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{ErrorData, ServerHandler};
 use weir_host::answer::one_line;
 
 use super::problem::Problem;
@@ -51,6 +53,12 @@ pub async fn answer<T: ServerHandler>(service: &StatelessMcp<T>, request: Reques
     let text = one_line(&String::from_utf8_lossy(&text), MAX_SENTENCE_CHARS);
     Err(Problem::new(parts.status, "Not an MCP request", text)
         .hint("send a JSON-RPC message as the specification of MCP describes it for Streamable HTTP"))
+}
+
+/// Returns who makes a call, as the handler of the request has put it there.
+pub fn caller<C: Clone + Send + Sync + 'static>(call: &RequestContext<RoleServer>) -> Result<C, ErrorData> {
+    let known = call.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<C>());
+    known.cloned().ok_or_else(|| ErrorData::internal_error("the request has no caller", None))
 }
 
 /// Returns the result of a call that was refused, as a text that the model can act on.

@@ -162,18 +162,13 @@ fn routes(state: &Arc<ServerState>, ended: CancellationToken) -> Router {
         .route("/v1/tools/{name}", post(tools::handle))
         .route("/mcp", mcp)
         .route("/openapi.json", get(openapi::handle))
-        .route("/health", get(health))
+        .route("/health", get(answer::health))
         .route("/ready", get(ready))
         .route("/metrics", get(metrics::handle))
         .merge(context)
         .fallback(not_found)
         .method_not_allowed_fallback(wrong_method)
         .with_state(Arc::clone(state))
-}
-
-/// Says that the process is alive. Needs no token and touches nothing.
-async fn health() -> Response {
-    answer::json(StatusCode::OK, &json!({ "status": "ok" }))
 }
 
 /// Says whether the stores can be opened.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ContentBlock, JsonObject, ListToolsResult, PaginatedRequestParams,
@@ -64,9 +63,7 @@ pub(super) struct HttpTools {
 impl HttpTools {
     /// Returns who makes a request. The metadata of a call may name a session if no header does.
     fn caller(call: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
-        let known = call.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
-        let Caller { scope, client, session, work } =
-            known.cloned().ok_or_else(|| ErrorData::internal_error("the request has no caller", None))?;
+        let Caller { scope, client, session, work } = mcp::caller(call)?;
         let client = client.or_else(|| call.meta.client_info().map(|client| weir_mcp::client_name(&client)));
         let session = match session {
             Some(session) => Some(session),

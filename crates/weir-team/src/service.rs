@@ -218,7 +218,7 @@ impl Service {
             .route("/v1/entries/{id}/confirm", post(confirm))
             .route("/v1/tools/{name}", post(tool))
             .route("/mcp", any(mcp::handle).with_state((Arc::clone(&self), mcp::service(&self))))
-            .route("/health", get(figures::health))
+            .route("/health", get(answer::health))
             .route("/ready", get(readiness::ready))
             .route("/metrics", get(metrics))
             .fallback(not_found)

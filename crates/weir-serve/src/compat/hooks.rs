@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::header::{ACCEPT, AUTHORIZATION};
 use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
+use weir_http::answer;
 use weir_http::peer::Peer;
 use weir_http::problem::Problem;
 use weir_http::request_limits::whole_body;
@@ -62,7 +63,7 @@ pub(super) async fn context(
     }
     // A plugin puts the text into the conversation as it is, so it gets none if there is nothing to say.
     let text = if answer.found { answer.text } else { String::new() };
-    Ok(answered(StatusCode::OK, &json!({ "context": text })))
+    Ok(answer::json(StatusCode::OK, &json!({ "context": text })))
 }
 
 /// Answers `POST /sessions`.
@@ -75,7 +76,7 @@ pub(super) async fn begin_session(
     let subject = Subject { project: body.project, folder: body.directory.clone(), session, reach: Reach::AnyProject };
     let is_new = Place::find(&state, &subject).await?.begin(body.directory.as_deref()).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok(answered(status, &json!({ "id": subject.session, "status": if is_new { "created" } else { "known" } })))
+    Ok(answer::json(status, &json!({ "id": subject.session, "status": if is_new { "created" } else { "known" } })))
 }
 
 /// Answers `POST /prompts`.
@@ -83,8 +84,8 @@ pub(super) async fn keep_prompt(State(state): State<Arc<ServerState>>, request: 
     let body: TextBody = read(&state, request).await?;
     let place = Place::find(&state, &body.subject()?).await?;
     Ok(match place.prompt(body.text()?).await? {
-        Some(number) => answered(StatusCode::CREATED, &json!({ "id": number, "status": "saved" })),
-        None => answered(StatusCode::OK, &json!({ "id": null, "status": "skipped" })),
+        Some(number) => answer::json(StatusCode::CREATED, &json!({ "id": number, "status": "saved" })),
+        None => answer::json(StatusCode::OK, &json!({ "id": null, "status": "skipped" })),
     })
 }
 
@@ -94,7 +95,7 @@ pub(super) async fn capture(State(state): State<Arc<ServerState>>, request: Requ
     let place = Place::find(&state, &body.subject()?).await?;
     let source = body.source.as_deref().unwrap_or(DEFAULT_SOURCE);
     let learned: Learned = place.learn(&body.content, source).await?;
-    Ok(answered(StatusCode::OK, &json!(learned)))
+    Ok(answer::json(StatusCode::OK, &json!(learned)))
 }
 
 impl TextBody {
@@ -139,12 +140,4 @@ fn key(text: &str, field: &'static str) -> Result<String, Problem> {
 fn missing(field: &'static str) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "Invalid body", format!("`{field}` is missing or cannot be used"))
         .hint(format!("send `{field}` as a text of one line, with at most {MAX_KEY_CHARS} characters if it is a key"))
-}
-
-fn answered(status: StatusCode, body: &Value) -> Response {
-    let mut response = (status, body.to_string()).into_response();
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
 }

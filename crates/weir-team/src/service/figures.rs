@@ -1,15 +1,11 @@
-//! Health, and counters in the text format of Prometheus. Invariants: no label has a value that a client
+//! Counters in the text format of Prometheus. Invariants: no label has a value that a client
 //! chooses, so the number of lines is bounded; what is said about a tenant is said to its own admins only.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use axum::http::StatusCode;
-use axum::response::Response;
-use serde_json::json;
 use weir_core::{ProjectKey, Scope, TenantId};
-use weir_http::answer;
 use weir_http::metrics::Page;
 use weir_http::problem::Problem;
 use weir_records::PortError;
@@ -66,11 +62,6 @@ impl Figures {
             page.sample(name, &[("route", route), ("status", &status.to_string())], count);
         }
     }
-}
-
-/// Says that the process is alive. Needs no token and touches nothing.
-pub(super) async fn health() -> Response {
-    answer::json(StatusCode::OK, &json!({ "status": "ok" }))
 }
 
 /// Returns the counters of the process, and the figures of the caller's tenant.

@@ -7,7 +7,6 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
-use axum::http::request::Parts;
 use axum::response::Response;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
@@ -60,13 +59,6 @@ pub(super) struct TeamTools {
     service: Arc<Service>,
 }
 
-impl TeamTools {
-    fn caller(call: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
-        let known = call.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
-        known.cloned().ok_or_else(|| ErrorData::internal_error("the request has no caller", None))
-    }
-}
-
 impl ServerHandler for TeamTools {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
@@ -79,7 +71,7 @@ impl ServerHandler for TeamTools {
         _: Option<PaginatedRequestParams>,
         call: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let caller = Self::caller(&call)?;
+        let caller: Caller = mcp::caller(&call)?;
         // A tool that every call would be refused for is only in the way.
         let allowed = TEAM_TOOLS.iter().filter(|tool| caller.check(tool.scope()).is_ok());
         Ok(ListToolsResult::with_all_items(allowed.map(TeamTool::described).collect()))
@@ -94,7 +86,7 @@ impl ServerHandler for TeamTools {
         request: CallToolRequestParams,
         call: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let caller = Self::caller(&call)?;
+        let caller: Caller = mcp::caller(&call)?;
         let Some(tool) = TeamTool::find(&request.name) else {
             let problem = not_here(&request.name);
             if problem.status() == StatusCode::NOT_IMPLEMENTED {
