@@ -77,8 +77,8 @@ impl StoreSetup {
             project_folder: machine.project_folder(),
             user_folder: machine.user_folder(),
             owner: machine.project.key.clone(),
-            limits: machine.config.limits.clone(),
-            embedding: machine.config.embedding_model.clone(),
+            limits: machine.config.retention.limits(),
+            embedding: machine.config.search.embedding_model(),
             model: LazyModel::default(),
             local,
         }

@@ -110,7 +110,7 @@ fn transcript_end(call: &Call<'_>) -> String {
 
 /// Writes the guide for these events. Empty if there is nothing to say.
 fn written(call: &Call<'_>, moments: &[Moment]) -> Result<String, CommandError> {
-    let budget = call.config().map_or(config::GUIDE_TOKENS, |config| config.guide_tokens);
+    let budget = call.config().map_or(config::GUIDE_TOKENS as usize, |config| config.guide.tokens);
     write(call, moments, HEAD, budget)
 }
 

@@ -208,7 +208,7 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done, most: usize) -> Resul
     // may have been replaced since.
     let is_there = call.files != FileState::InARequest;
     let read = used.tool.path().filter(|_| is_there).and_then(|path| os::real_path(&call.hook.folder.join(path)).ok());
-    let limits = call.config()?.limits.clone();
+    let limits = call.config()?.retention.limits();
     call.store.set_limits(limits);
     let file = match saved {
         Some(saved) => open(saved).map(|file| file.take(u64::MAX)),

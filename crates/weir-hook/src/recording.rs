@@ -36,7 +36,7 @@ impl Call<'_> {
     /// Sets the user's limits if a whole text is to be kept, which expires by them.
     pub(super) fn set_limits_for(&mut self, told: &[Event]) {
         if told.iter().any(|event| event.whole.is_some())
-            && let Ok(limits) = self.config().map(|config| config.limits.clone())
+            && let Ok(limits) = self.config().map(|config| config.retention.limits())
         {
             self.store.set_limits(limits);
         }

@@ -90,7 +90,7 @@ impl HookContext<'_> {
         let session = SessionKey { client: PROXY.session.to_owned(), key: String::new() };
         let place = SessionLocation::find(env, &paths, &env.folder, session)?;
         let mut store = place.open(&paths, Patience::InAll(STORE_WAIT))?;
-        store.set_limits(config::read(&paths.config)?.limits);
+        store.set_limits(config::read(&paths.config)?.retention.limits());
         let renewed = store.renew(&place.scope, references, now).and_then(|()| store.close_after_hook());
         renewed.map_err(|error| CommandError::from(error).in_store(&place.folder))
     }

@@ -9,7 +9,7 @@ pub(super) fn is_untouched(call: &Call<'_>) -> bool {
     if call.files == FileState::OfThePast {
         return false;
     }
-    let share = call.config().map_or(0.0, |config| config.hold_out);
+    let share = call.config().map_or(0.0, |config| config.stats.hold_out);
     share > 0.0 && call.scope.session.as_ref().is_some_and(|session| position(session) < share)
 }
 

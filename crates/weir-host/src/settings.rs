@@ -1,8 +1,6 @@
-//! The settings of the configuration: their names, values and meanings, and which line of the file sets which.
+//! Which line of the configuration file sets which setting.
 
-mod table;
-
-pub use table::{SETTINGS, Setting};
+pub use crate::config::{SETTINGS, Setting};
 
 /// A line of the file that sets something.
 pub struct SetLine {

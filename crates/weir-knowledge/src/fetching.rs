@@ -174,7 +174,7 @@ fn settings(context: &Context, denied: Vec<String>) -> Result<Settings, CommandE
     };
     Ok(Settings {
         limits: Limits { bytes: fetch.bytes, received: fetch.bytes, time: fetch.timeout, ..Limits::default() },
-        guard: fetch.guard.clone().denying(&denied).map_err(unreadable)?,
+        guard: fetch.allow.guard.clone().denying(&denied).map_err(unreadable)?,
         proxies: context.env().proxies(),
         ..Settings::default()
     })

@@ -173,7 +173,7 @@ impl ServerHandler for Server {
         if self.off(&Self::client(&call)).is_some() {
             return Ok(ListToolsResult::with_all_items(Vec::new()));
         }
-        Ok(ListToolsResult::with_all_items(tools(&self.context.config().tools)))
+        Ok(ListToolsResult::with_all_items(tools(&self.context.config().tools.list)))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -163,7 +163,7 @@ pub fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandE
     let named: Vec<String> = arguments.get_many("tool").into_iter().flatten().cloned().collect();
     let listed = match (arguments.get_flag("all"), named.is_empty()) {
         (true, _) => ListedTools::All,
-        (false, true) => context.config().tools.clone(),
+        (false, true) => context.config().tools.list.clone(),
         (false, false) => ListedTools::Named(named),
     };
     let functions: Vec<Function> = tool_call::listed(&listed).map(function).collect();

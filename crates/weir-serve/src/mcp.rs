@@ -105,7 +105,7 @@ impl ServerHandler for HttpTools {
         let caller = Self::caller(&call)?;
         // A tool that every call would be refused for is only in the way.
         let allowed = |operation: &&Operation| TokenScope::for_effect(operation.effect) <= caller.scope;
-        let listed = tool_call::listed(&self.state.calls.base().config().tools).filter(allowed);
+        let listed = tool_call::listed(&self.state.calls.base().config().tools.list).filter(allowed);
         let aliases = Alias::all(self.state.compat).iter().filter(|alias| alias.is_listed(caller.scope));
         Ok(ListToolsResult::with_all_items(listed.map(tool_call::tool).chain(aliases.map(Alias::tool)).collect()))
     }

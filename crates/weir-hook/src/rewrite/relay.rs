@@ -150,7 +150,7 @@ fn digest(
     let place = SessionLocation::find(env, paths, Path::new(&text("folder")), session)?;
     let placed = |error: CommandError| error.in_store(&place.folder);
     let mut store = place.open(paths, Patience::InAll(STORE_WAIT))?;
-    store.set_limits(config.limits);
+    store.set_limits(config.retention.limits());
     let mut writer = store.writer().map_err(|error| placed(error.into()))?;
     let mut file = File::open(&files.output).map_err(unreadable)?;
     copy(&mut file, &mut |bytes| writer.write(bytes).map_err(std::io::Error::other)).map_err(unreadable)?;
