@@ -1,6 +1,6 @@
 //! The list of clients. Adding one takes a file in `clients` and a line here. The file has the [`Recipe`] that sets the
 //! client up. For a client with hooks it has the [`Client`] that decodes them, and the recipe is in `setup.rs` in the
-//! client's folder.
+//! client's folder, beside `transcript.rs` if Weir reads its transcripts.
 
 mod amp;
 mod antigravity;
@@ -45,4 +45,9 @@ pub const RECIPES: &[&Recipe] = &[
 /// Returns the clients whose hooks Weir answers.
 pub fn all() -> impl Iterator<Item = &'static Client> {
     RECIPES.iter().filter_map(|recipe| recipe.client)
+}
+
+/// Returns the recipe of the client with this name.
+pub fn recipe(name: &str) -> Option<&'static Recipe> {
+    RECIPES.iter().copied().find(|recipe| recipe.name == name)
 }

@@ -22,6 +22,7 @@
 pub mod capture;
 mod clients;
 mod cut;
+mod format;
 mod hook;
 pub mod json;
 mod purpose;
@@ -31,7 +32,7 @@ mod text;
 pub mod transcript;
 mod wire;
 
-pub use clients::all;
+pub use clients::{RECIPES, all, recipe};
 pub use cut::{CutOutput, OwnCut, Retention};
 pub use hook::{AcceptedReplies, Done, Hook, Output, Point, Shown, Start, Subagent, Tool, ToolCall};
 pub use purpose::{Purpose, may_flood, of_command as purpose_of_command, purpose, question, written};
@@ -60,17 +61,25 @@ pub struct Client {
     pub retention: Retention,
     /// The tokens that Weir's tools and instructions add to each of its requests.
     pub overhead_tokens: u64,
-    /// Whether Copilot CLI also calls the hooks in its settings.
-    pub called_by_copilot: bool,
-    /// Whether the folder that its hooks report moves with its shell. Its environment then names the folder in which it
-    /// was started, which is where it starts our server.
-    pub folder_moves: bool,
+    /// Another client that also calls the hooks in its settings.
+    pub borrower: Option<&'static Borrower>,
+    /// The variable that names the folder in which it was started, which is where it starts our server, if the folder
+    /// that its hooks report moves with its shell.
+    pub folder_variable: Option<&'static str>,
     /// Classifies a tool by the name that the client gives it, and by its input.
     pub tool: fn(&str, &Value) -> Tool,
     /// Decodes a hook call into the form that all clients share, or returns `None` if Weir has no use for it.
     pub decode: fn(&Wire<'_>) -> Option<Hook>,
     /// Encodes a reply, or returns `None` if the client cannot take one of that kind here.
     pub reply: fn(&Wire<'_>, &Hook, &Reply) -> Option<Value>,
+}
+
+/// A client that calls the hooks of others in addition to its own.
+pub struct Borrower {
+    /// The variable that tells that it is the caller.
+    pub sets: &'static str,
+    /// The variable that tells that a client which it started is the caller.
+    pub unless: &'static str,
 }
 
 /// How a client reports that a conversation was compacted.

@@ -16,7 +16,7 @@ mod window;
 use serde_json::Value;
 
 use crate::Client;
-pub use crate::clients::RECIPES;
+use crate::format::Format;
 pub use setting::Setting;
 pub use window::{Scale, Window};
 
@@ -34,7 +34,12 @@ pub struct Recipe {
     pub traces: &'static [Place],
     /// Variables that it sets for what it starts: those that are documented, and those seen in the real client.
     pub variables: &'static [&'static str],
-    /// The names of files with rules for the model that only this client reads.
+    /// The variable in which it names its session to the servers that it starts.
+    pub session_variable: Option<&'static str>,
+    /// The format of its transcripts, if Weir reads them.
+    pub(crate) transcript: Option<&'static Format>,
+    /// The names of files with rules for the model that only this client reads. One that ends with a slash is a folder
+    /// of them.
     pub rules: &'static [&'static str],
     /// The parts to write, for the user and for a project.
     pub parts: &'static [Part],
@@ -208,11 +213,6 @@ pub struct Unusable {
     pub why: String,
 }
 
-/// Returns the recipe with this name.
-pub fn find(name: &str) -> Option<&'static Recipe> {
-    RECIPES.iter().copied().find(|recipe| recipe.name == name)
-}
-
 impl Recipe {
     /// A recipe with nothing in it, for the fields that a client does not need.
     pub(crate) const BLANK: Self = Self {
@@ -222,6 +222,8 @@ impl Recipe {
         programs: &[],
         traces: &[],
         variables: &[],
+        session_variable: None,
+        transcript: None,
         rules: &[],
         parts: &[],
         then: None,

@@ -24,8 +24,7 @@ pub struct SessionLocation {
 /// A client's shell may have entered a submodule, or any folder outside a repository, and each is a project of its own.
 /// The session still belongs to where it was started: there the client's server looks for what a hook has stored.
 pub(super) fn settle(client: &Client, hook: &mut Hook) -> Result<(), CommandError> {
-    if client.folder_moves
-        && let Some(started) = env::client_folder()
+    if let Some(started) = client.folder_variable.and_then(env::client_folder)
         && belongs_to(&started, &hook.folder).map_err(not_found_out)?
     {
         let current = std::mem::replace(&mut hook.folder, started);

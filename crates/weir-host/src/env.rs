@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use weir_clients::setup::RECIPES;
+use weir_clients::{Borrower, RECIPES};
 
 use crate::error::{CommandError, ErrorKind};
 use crate::os;
@@ -24,12 +24,6 @@ pub const WEIR_HOOK_SECONDS: &str = "WEIR_HOOK_SECONDS";
 
 /// The token of a run, for the stand-ins of brokered programs inside its sandbox.
 pub const WEIR_BROKER_TOKEN: &str = "WEIR_BROKER_TOKEN";
-
-/// The session ID that a client such as Claude Code sets in the environment of the servers it starts.
-pub const CLAUDE_CODE_SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
-
-/// The folder in which Claude Code was started, which it names to its hooks.
-const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 
 /// The variable that any client may set for what it starts:
 /// <https://github.com/vercel/vercel/tree/main/packages/detect-agent>.
@@ -131,7 +125,7 @@ impl Env {
             folder: folder_of_call,
             work: text(WEIR_WORK),
             session: text(WEIR_SESSION),
-            client_session: text(CLAUDE_CODE_SESSION_ID),
+            client_session: RECIPES.iter().filter_map(|recipe| recipe.session_variable).find_map(text),
             data: folder(WEIR_DATA),
             data_home: folder("XDG_DATA_HOME"),
             config_home: folder("XDG_CONFIG_HOME"),
@@ -208,17 +202,16 @@ impl Env {
     }
 }
 
-/// Whether the caller is Copilot CLI rather than Claude Code or VS Code, whose hooks Copilot CLI runs in addition to its
-/// own.
+/// Whether the caller of a hook is a client that borrows the hooks of others.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
-pub fn is_copilot() -> bool {
-    std::env::var_os("COPILOT_CLI").is_some() && std::env::var_os("CLAUDECODE").is_none()
+pub fn is_called_by(borrower: &Borrower) -> bool {
+    std::env::var_os(borrower.sets).is_some() && std::env::var_os(borrower.unless).is_none()
 }
 
-/// Returns the folder in which the client that calls a hook was started, if the client names it.
+/// Returns the folder in which the client that calls a hook was started, by the variable in which the client names it.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
-pub fn client_folder() -> Option<PathBuf> {
-    std::env::var_os(CLAUDE_PROJECT_DIR).map(PathBuf::from).filter(|path| path.is_absolute())
+pub fn client_folder(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// Returns the home folder.

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use weir_clients::setup::RECIPES;
+use weir_clients::RECIPES;
 use weir_store::private;
 
 use crate::config::{self, Config};

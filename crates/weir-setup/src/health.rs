@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use serde_json::Value;
-use weir_clients::setup::{Basis, Call, EntryContent, Packed, Part, RECIPES, Recipe, SetupScope, has_plugin};
+use weir_clients::RECIPES;
+use weir_clients::setup::{Basis, Call, EntryContent, Packed, Part, Recipe, SetupScope, has_plugin};
 use weir_context::Context;
 use weir_host::answer::counted;
 use weir_host::user_files;

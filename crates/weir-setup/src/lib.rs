@@ -28,7 +28,8 @@ mod targets;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
-use weir_clients::setup::{Basis, RECIPES, Recipe, SetupScope, Window, find};
+use weir_clients::RECIPES;
+use weir_clients::setup::{Basis, Recipe, SetupScope, Window};
 use weir_context::Context;
 use weir_core::wording::{counted, quoted};
 use weir_host::answer::Answer;
@@ -247,7 +248,7 @@ fn safe_window(context: &Context, recipe: &Recipe, window: &Window, length: u64)
 
 /// Returns the length at which a client is set to compact, in tokens. Returns `None` if it is not set.
 pub fn window_set(context: &Context, client: &str) -> Option<u64> {
-    let window = find(client)?.window?;
+    let window = weir_clients::recipe(client)?.window?;
     let places = Places::new(context).ok()?;
     let text = user_files::read(&user_files::target(&places.path(&window.setting.place))).ok()?.unwrap_or_default();
     window.length(&window.setting.get(&text).ok()??)
@@ -285,7 +286,7 @@ fn chosen(
         };
     }
     let mut recipes: Vec<&'static Recipe> = Vec::new();
-    for recipe in named.iter().filter_map(|name| find(name)) {
+    for recipe in named.iter().filter_map(|name| weir_clients::recipe(name)) {
         if !has_place(recipe) {
             let message = format!("{} has no project settings", recipe.title);
             return Err(CommandError::usage(message).hint("omit --project"));

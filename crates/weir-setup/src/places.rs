@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use weir_clients::RECIPES;
 use weir_clients::setup::{Base, Place, Recipe, SetupScope};
 use weir_context::Context;
 use weir_host::error::{CommandError, ErrorKind};
@@ -28,8 +29,8 @@ const CACHES: &[(&[&str], &str)] = &[
     (&["pipx", ".cache"], "pipx run"),
 ];
 
-/// The variables that recipes name, and those that setup itself uses.
-const VARIABLES: [&str; 6] = ["PATH", "XDG_CONFIG_HOME", "APPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"];
+/// The variables that setup uses besides those that recipes name.
+const VARIABLES: [&str; 3] = ["PATH", "XDG_CONFIG_HOME", "APPDATA"];
 
 impl Places {
     /// Returns the folders for a call.
@@ -38,7 +39,9 @@ impl Places {
             CommandError::new(ErrorKind::Config, "cannot find the home folder, where clients keep their settings")
                 .hint("set HOME")
         })?;
-        let variables = context.env().named(&VARIABLES.map(str::to_owned));
+        let moved = RECIPES.iter().filter_map(|recipe| recipe.moved_folder()).map(|(variable, _)| variable);
+        let variables: Vec<String> = VARIABLES.into_iter().chain(moved).map(str::to_owned).collect();
+        let variables = context.env().named(&variables);
         let config = absolute(&variables, "XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
         let project = context.project().root.clone();
         let ledger = context.paths().data.join("setup/ledger.json");

@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use weir_clients::setup::{Call, Part, RECIPES, Recipe, Setting, SetupScope, Unusable};
+use weir_clients::RECIPES;
+use weir_clients::setup::{Call, Part, Recipe, Setting, SetupScope, Unusable};
 use weir_host::diff;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::user_files;

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use weir_clients::setup::{RECIPES, SetupScope};
+use weir_clients::RECIPES;
+use weir_clients::setup::SetupScope;
 use weir_context::Context;
 use weir_host::error::CommandError;
 

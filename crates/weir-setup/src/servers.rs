@@ -2,7 +2,8 @@
 //! since a repository could name any program there; settings that cannot be used are listed, with the reason.
 
 use serde_json::{Map, Value};
-use weir_clients::setup::{EntryContent, Part, RECIPES, Setting, SetupScope};
+use weir_clients::RECIPES;
+use weir_clients::setup::{EntryContent, Part, Setting, SetupScope};
 use weir_context::Context;
 use weir_host::user_files;
 

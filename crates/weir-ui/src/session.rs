@@ -188,7 +188,7 @@ fn course(view: &View<'_>, own: &Conversation, held: &[KeptOutput]) -> WindowCou
     };
     let last = lengths.len() as u64;
     let longest = lengths.iter().copied().max().unwrap_or(0);
-    let setting = weir_clients::setup::find(own.client.name).and_then(|recipe| recipe.window);
+    let setting = weir_clients::recipe(own.client.name).and_then(|recipe| recipe.window);
     let limit = setting.and_then(|setting| Some(window_set(&view.ui.context, own.client.name)?.max(setting.smallest)));
     let limit = limit.or(setting.map(|setting| setting.default));
     let within = |requests: &[u64]| requests.iter().copied().filter(|request| (1..=last).contains(request)).collect();

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use clap::Command;
 use serde_json::Value;
+use weir_clients::{Client, RECIPES};
 use weir_core::{Event, EventKind, SessionKey, Timestamp};
 use weir_hook::location::{SessionLocation, belongs_to};
 use weir_host::env::{Env, Paths};
@@ -24,8 +25,6 @@ use weir_store::Patience;
 /// The argument that selects this mode.
 pub(crate) const STATUSLINE: &str = "statusline";
 
-/// The client that shows the line.
-const CLIENT: &str = "claude";
 /// The largest input from a client, in bytes.
 const MAX_INPUT_BYTES: u64 = 1 << 20;
 /// How long to wait for other processes.
@@ -109,6 +108,11 @@ fn next_request(tokens: u64, told: &Value, paths: Option<&Paths>) -> Option<Stri
     Some(format!("next from ${dollars:.2}"))
 }
 
+/// Returns the client that shows the line.
+fn client() -> Option<&'static Client> {
+    RECIPES.iter().find(|recipe| recipe.status_line.is_some())?.client
+}
+
 /// The session that the client shows.
 struct SessionPlace<'a> {
     location: SessionLocation,
@@ -122,14 +126,15 @@ impl<'a> SessionPlace<'a> {
         let is_inside = |started: &&Path| belongs_to(started, current).unwrap_or(false);
         let folder = started.as_str().map(Path::new).filter(is_inside).unwrap_or(current);
         let key = told["session_id"].as_str()?.to_owned();
-        let session = SessionKey { client: weir_clients::find(CLIENT)?.session.to_owned(), key };
+        let session = SessionKey { client: client()?.session.to_owned(), key };
         Some(Self { location: SessionLocation::find(env, paths, folder, session).ok()?, folder })
     }
 
     /// Whether the user turned Weir off for this session.
     fn is_off(&self, paths: &Paths) -> bool {
         let switch = Switch::read(paths);
-        switch.off_for(CLIENT).is_some() || self.location.is_off(&switch, &[self.folder])
+        client().is_some_and(|client| switch.off_for(client.name).is_some())
+            || self.location.is_off(&switch, &[self.folder])
     }
 }
 

@@ -4,8 +4,7 @@ use serde_json::json;
 use weir_core::{Event, EventKind, Priority};
 
 use super::{ToolUse, event_with, files};
-use crate::setup::RECIPES;
-use crate::{Hook, Tool};
+use crate::{Hook, RECIPES, Tool};
 
 /// The names of such files that any client may read. Each client's own are in its recipe.
 const SHARED: &[&str] = &["AGENTS.md", "AGENT.md"];
@@ -26,7 +25,8 @@ pub(super) fn loaded(hook: &Hook, path: &str) -> Event {
 
 /// Returns whether a path is that of a rules file.
 pub(super) fn is_rules(path: &str) -> bool {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let mut own = RECIPES.iter().flat_map(|recipe| recipe.rules);
-    SHARED.contains(&name) || own.any(|known| *known == name) || path.replace('\\', "/").contains("/.cursor/rules/")
+    let path = path.replace('\\', "/");
+    let name = path.rsplit('/').next().unwrap_or(&path);
+    let is_own = |known: &&str| if known.ends_with('/') { path.contains(*known) } else { *known == name };
+    SHARED.contains(&name) || RECIPES.iter().flat_map(|recipe| recipe.rules).any(is_own)
 }

@@ -2,11 +2,13 @@
 //! shape. It never accepts one for a command that failed.
 
 pub(crate) mod setup;
+pub(crate) mod transcript;
 
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::copilot;
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Shown, Tool, ToolCall};
 use crate::text::{Text, TextView};
 use crate::wire::{Wire, between, first_text, has_any, is_below, mcp_tool};
@@ -34,8 +36,8 @@ pub(crate) const CLAUDE: Client = Client {
         r#""isCompactSummary":true"#,
     ]),
     overhead_tokens: 250,
-    called_by_copilot: true,
-    folder_moves: true,
+    borrower: Some(&copilot::BORROWER),
+    folder_variable: Some("CLAUDE_PROJECT_DIR"),
     tool,
     decode,
     reply,

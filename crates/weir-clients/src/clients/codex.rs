@@ -3,6 +3,7 @@
 //! beforehand.
 
 pub(crate) mod setup;
+pub(crate) mod transcript;
 
 use serde_json::{Value, json};
 
@@ -22,8 +23,8 @@ pub(crate) const CODEX: Client = Client {
     // A conversation in which the user has gone back continues in another transcript.
     retention: Retention::Session(&[r#""type":"compacted""#]),
     overhead_tokens: 647,
-    called_by_copilot: false,
-    folder_moves: false,
+    borrower: None,
+    folder_variable: None,
     tool,
     decode,
     reply,

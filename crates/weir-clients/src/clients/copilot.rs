@@ -2,6 +2,7 @@
 //! file. A hook called in a subagent has the subagent's key, and the session's key in a separate field.
 
 pub(crate) mod setup;
+pub(crate) mod transcript;
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,10 @@ use serde_json::{Value, json};
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Subagent, Tool, ToolCall};
 use crate::text::TextView;
 use crate::wire::{Wire, between, first_text, mcp_tool};
-use crate::{Client, Compaction, OwnCut, Reply, Retention};
+use crate::{Borrower, Client, Compaction, OwnCut, Reply, Retention};
+
+/// Copilot CLI as the caller of hooks of Claude Code and VS Code, which it runs in addition to its own.
+pub(crate) const BORROWER: Borrower = Borrower { sets: "COPILOT_CLI", unless: "CLAUDECODE" };
 
 /// Copilot CLI.
 pub(crate) const COPILOT: Client = Client {
@@ -27,8 +31,8 @@ pub(crate) const COPILOT: Client = Client {
         r#""type":"session.context_cleared""#,
     ]),
     overhead_tokens: 586,
-    called_by_copilot: false,
-    folder_moves: false,
+    borrower: None,
+    folder_variable: None,
     tool,
     decode,
     reply,

@@ -6,6 +6,7 @@
 //! whether it actually compacted.
 
 pub(crate) mod setup;
+pub(crate) mod transcript;
 
 use serde_json::{Value, json};
 
@@ -25,8 +26,8 @@ pub(crate) const GEMINI: Client = Client {
     // It masks old outputs, and does not say when it has compacted.
     retention: Retention::Unknown,
     overhead_tokens: 901,
-    called_by_copilot: false,
-    folder_moves: false,
+    borrower: None,
+    folder_variable: None,
     tool,
     decode,
     reply,

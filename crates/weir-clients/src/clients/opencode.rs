@@ -3,6 +3,7 @@
 //! again after a compaction.
 
 pub(crate) mod setup;
+pub(crate) mod transcript;
 
 use std::path::{Path, PathBuf};
 
@@ -25,8 +26,8 @@ pub(crate) const OPENCODE: Client = Client {
     // After a turn, it clears outputs that are further back.
     retention: Retention::Turn(&[]),
     overhead_tokens: 679,
-    called_by_copilot: false,
-    folder_moves: false,
+    borrower: None,
+    folder_variable: None,
     tool,
     decode,
     reply,

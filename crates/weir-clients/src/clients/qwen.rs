@@ -3,6 +3,7 @@
 //! failed cannot be replaced.
 
 pub(crate) mod setup;
+pub(crate) mod transcript;
 
 use std::path::{Path, PathBuf};
 
@@ -24,8 +25,8 @@ pub(crate) const QWEN: Client = Client {
     // It clears old outputs after a pause, or once there are many, without a trace.
     retention: Retention::Unknown,
     overhead_tokens: 220,
-    called_by_copilot: false,
-    folder_moves: false,
+    borrower: None,
+    folder_variable: None,
     tool,
     decode,
     reply,

@@ -10,6 +10,7 @@ pub(crate) mod setup;
 
 use serde_json::Value;
 
+use super::copilot;
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool};
 use crate::wire::{Wire, first_text, has_any, mcp_tool, text};
 use crate::{Client, Compaction, Reply, Retention};
@@ -24,8 +25,8 @@ pub(crate) const VSCODE: Client = Client {
     cut_marks: &[],
     retention: Retention::Unknown,
     overhead_tokens: 0,
-    called_by_copilot: true,
-    folder_moves: false,
+    borrower: Some(&copilot::BORROWER),
+    folder_variable: None,
     tool,
     decode,
     reply,

@@ -2,7 +2,8 @@
 
 use expect_test::{Expect, expect};
 
-use super::{Call, EntryContent, Part, RECIPES, Recipe, find};
+use super::{Call, EntryContent, Part, Recipe};
+use crate::{RECIPES, recipe as find};
 
 const PROGRAM: &str = "/usr/local/bin/weir";
 

@@ -54,7 +54,7 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
-    use crate::setup::find;
+    use crate::recipe as find;
 
     #[test]
     fn a_length_becomes_what_the_client_reads() {

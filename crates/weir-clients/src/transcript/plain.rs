@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, RowReader, Step, ToolResult, claude, take, time};
 use crate::Client;
-use crate::clients::claude::CLAUDE;
+use crate::clients::claude::{CLAUDE, transcript as claude};
+use crate::format::session::{Step, ToolResult};
+use crate::format::{Draft, Format, RowReader, take, time};
 use crate::wire::{first_text, text};
 
 /// Any program that writes sessions as plain rows and uses Claude Code's tool names.
@@ -14,6 +15,7 @@ pub(super) const FORMAT: Format = Format {
     client: &PLAIN,
     folders: &[],
     database: None,
+    extends_another: false,
     many: true,
     forks_copy: false,
     knows,

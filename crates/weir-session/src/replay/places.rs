@@ -13,8 +13,8 @@ use std::time::SystemTime;
 
 use flate2::read::MultiGzDecoder;
 use walkdir::WalkDir;
+use weir_clients::RECIPES;
 use weir_clients::json;
-use weir_clients::setup::RECIPES;
 use weir_clients::transcript::{self, Part, Reading, Skipped, Transcript};
 use weir_core::Timestamp;
 use weir_host::env::Env;

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use weir_clients::Client;
-use weir_clients::setup::{self, Window};
+use weir_clients::setup::Window;
 
 use super::MIN_REQUESTS;
 use super::simulation::{Aftermath, CompactionCost, CostAtLength, Limit, WindowGrowth};
@@ -167,7 +167,7 @@ impl<'a> Study<'a> {
 
     /// Returns how the client is set, if it can be.
     pub fn setting(&self) -> Option<Window> {
-        setup::find(self.client.name).and_then(|recipe| recipe.window)
+        weir_clients::recipe(self.client.name).and_then(|recipe| recipe.window)
     }
 
     /// Returns the figures of a length that was tried.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
-use weir_clients::setup::RECIPES;
+use weir_clients::RECIPES;
 use weir_host::answer::Answer;
 use weir_host::env::{Env, Paths};
 use weir_host::error::{CommandError, ErrorKind};

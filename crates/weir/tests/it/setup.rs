@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use weir_clients::setup::{Base, EntryContent, Part, RECIPES, Recipe, SetupScope};
+use weir_clients::RECIPES;
+use weir_clients::setup::{Base, EntryContent, Part, Recipe, SetupScope};
 
 use crate::support::{Home, WEIR, text, write};
 

@@ -10,6 +10,8 @@ pub(crate) const SETUP: Recipe = Recipe {
     programs: &["claude"],
     traces: &[folder("")],
     variables: &["CLAUDECODE"],
+    session_variable: Some("CLAUDE_CODE_SESSION_ID"),
+    transcript: Some(&super::transcript::FORMAT),
     rules: &["CLAUDE.md", "CLAUDE.local.md"],
     parts: &[
         user_part(folder("settings.json"), EntryContent::Hooks(&HOOKS)),

@@ -13,6 +13,7 @@ pub(crate) const SETUP: Recipe = Recipe {
     programs: &["codex"],
     traces: &[folder("")],
     variables: &["CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"],
+    transcript: Some(&super::transcript::FORMAT),
     rules: &["AGENTS.override.md"],
     parts: &[
         user_part(folder("hooks.json"), EntryContent::Hooks(&HOOKS)),

@@ -10,6 +10,7 @@ pub(crate) const SETUP: Recipe = Recipe {
     programs: &["copilot"],
     traces: &[folder("")],
     variables: &["COPILOT_CLI"],
+    transcript: Some(&super::transcript::FORMAT),
     rules: &["copilot-instructions.md"],
     parts: &[
         user_part(folder("hooks/weir.json"), EntryContent::Hooks(&HOOKS)),

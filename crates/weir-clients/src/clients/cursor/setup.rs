@@ -9,7 +9,7 @@ pub(crate) const SETUP: Recipe = Recipe {
     programs: &["cursor", "cursor-agent"],
     traces: &[home(".cursor")],
     variables: &["CURSOR_AGENT"],
-    rules: &[".cursorrules"],
+    rules: &[".cursorrules", "/.cursor/rules/"],
     parts: &[
         user_part(home(".cursor/hooks.json"), EntryContent::Hooks(&HOOKS)),
         user_part(home(".cursor/mcp.json"), EntryContent::USUAL_SERVER),

@@ -10,6 +10,7 @@ pub(crate) const SETUP: Recipe = Recipe {
     programs: &["gemini"],
     traces: &[home(".gemini/settings.json"), home(".gemini/tmp")],
     variables: &["GEMINI_CLI"],
+    transcript: Some(&super::transcript::FORMAT),
     rules: &["GEMINI.md"],
     parts: &[
         user_part(home(".gemini/settings.json"), EntryContent::Hooks(&HOOKS)),

@@ -10,6 +10,7 @@ pub(crate) const SETUP: Recipe = Recipe {
     programs: &["opencode"],
     traces: &[config("opencode")],
     variables: &["OPENCODE"],
+    transcript: Some(&super::transcript::FORMAT),
     parts: &[
         user_part(config("opencode/plugins/weir.js"), EntryContent::Plugin(PLUGIN)),
         user_part(

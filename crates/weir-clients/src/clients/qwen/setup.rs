@@ -10,6 +10,7 @@ pub(crate) const SETUP: Recipe = Recipe {
     programs: &["qwen"],
     traces: &[home(".qwen")],
     variables: &["QWEN_CODE"],
+    transcript: Some(&super::transcript::FORMAT),
     rules: &["QWEN.md"],
     parts: &[
         user_part(home(".qwen/settings.json"), EntryContent::Hooks(&HOOKS)),

@@ -4,14 +4,16 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, time, tokens};
-use crate::clients::qwen::QWEN;
+use super::QWEN;
+use crate::format::session::{HookPayload, Place, Step, ToolResult, Usage, tokens};
+use crate::format::{Draft, Format, RowReader, content_text, time};
 use crate::wire::text;
 
-pub(super) const FORMAT: Format = Format {
+pub(crate) const FORMAT: Format = Format {
     client: &QWEN,
     folders: &[".qwen/projects"],
     database: None,
+    extends_another: true, // Qwen Code has every field of Claude Code.
     many: false,
     forks_copy: false,
     knows,

@@ -7,14 +7,16 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, take, time, tokens};
-use crate::clients::gemini::GEMINI;
+use super::GEMINI;
+use crate::format::session::{HookPayload, Place, Step, ToolResult, Usage, tokens};
+use crate::format::{Draft, Format, RowReader, content_text, take, time};
 use crate::wire::{first_text, text};
 
-pub(super) const FORMAT: Format = Format {
+pub(crate) const FORMAT: Format = Format {
     client: &GEMINI,
     folders: &[".gemini/tmp"],
     database: None,
+    extends_another: false,
     many: false,
     forks_copy: false,
     knows,

@@ -5,14 +5,16 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, take, time, tokens};
-use crate::clients::opencode::OPENCODE;
+use super::OPENCODE;
+use crate::format::session::{HookPayload, Place, Step, ToolResult, Usage, tokens};
+use crate::format::{Draft, Format, RowReader, take, time};
 use crate::wire::{first_text, text};
 
-pub(super) const FORMAT: Format = Format {
+pub(crate) const FORMAT: Format = Format {
     client: &OPENCODE,
     folders: &[".local/share/opencode/storage"],
     database: Some(".local/share/opencode/opencode.db"),
+    extends_another: false,
     many: false,
     forks_copy: false,
     knows,

@@ -32,7 +32,7 @@ pub struct TimedStep {
 
 /// A session in a transcript.
 pub struct Session {
-    pub(super) format: &'static Format,
+    pub(crate) format: &'static Format,
     /// Its key, as the client spells it.
     pub key: String,
     /// The version of the client; empty if the transcript does not name it.
@@ -57,9 +57,9 @@ pub struct Session {
     /// How much of it another session has too; see [`Session::find_copies`].
     pub copied: CopiedPart,
     /// The message of each step.
-    pub(super) step_messages: Vec<String>,
+    pub(crate) step_messages: Vec<String>,
     /// The first message of each request, if requests have identifiers.
-    pub(super) request_messages: Vec<String>,
+    pub(crate) request_messages: Vec<String>,
 }
 
 /// The beginning of a session that was copied from another one.
@@ -124,7 +124,7 @@ pub struct ToolResult {
 }
 
 /// Reads a number of tokens, at most [`MAX_REPORTED_TOKENS`].
-pub(super) fn tokens(value: &Value) -> u64 {
+pub(crate) fn tokens(value: &Value) -> u64 {
     value.as_u64().unwrap_or(0).min(MAX_REPORTED_TOKENS)
 }
 
@@ -163,7 +163,7 @@ pub struct Place<'a> {
 }
 
 /// Adds the fields of an object to another.
-pub(super) fn extend(payload: &mut Value, more: Value) {
+pub(crate) fn extend(payload: &mut Value, more: Value) {
     if let (Value::Object(payload), Value::Object(more)) = (payload, more) {
         payload.extend(more);
     }
@@ -225,7 +225,7 @@ impl Session {
 
 impl Place<'_> {
     /// Builds a hook call, for clients that use Claude Code's field names.
-    pub(super) fn hook_payload(&self, event: &'static str, more: Value) -> HookPayload {
+    pub(crate) fn hook_payload(&self, event: &'static str, more: Value) -> HookPayload {
         let mut payload = json!({
             "session_id": self.session, "transcript_path": self.transcript.to_string_lossy(),
             "cwd": self.folder.to_string_lossy(), "hook_event_name": event, "permission_mode": "default",
@@ -238,7 +238,7 @@ impl Place<'_> {
     }
 
     /// Builds the hook call after a tool, with its output at a key, for clients that use Claude Code's field names.
-    pub(super) fn after_tool_payload(
+    pub(crate) fn after_tool_payload(
         &self,
         event: &'static str,
         result: ToolResult,
@@ -254,7 +254,7 @@ impl Place<'_> {
     }
 
     /// Builds the hook call after a tool, for clients that have a separate event for failures.
-    pub(super) fn tool_outcome_payload(&self, mut result: ToolResult) -> HookPayload {
+    pub(crate) fn tool_outcome_payload(&self, mut result: ToolResult) -> HookPayload {
         match result.failed {
             true => {
                 let text = Value::String(std::mem::take(&mut result.text));

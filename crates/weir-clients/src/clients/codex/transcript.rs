@@ -4,14 +4,16 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, time, tokens};
-use crate::clients::codex::CODEX;
+use super::CODEX;
+use crate::format::session::{HookPayload, Place, Step, ToolResult, Usage, tokens};
+use crate::format::{Draft, Format, RowReader, content_text, time};
 use crate::wire::{first_text, text};
 
-pub(super) const FORMAT: Format = Format {
+pub(crate) const FORMAT: Format = Format {
     client: &CODEX,
     folders: &[".codex/sessions"],
     database: None,
+    extends_another: false,
     many: false,
     forks_copy: true,
     knows,

@@ -4,15 +4,16 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::session::extend;
-use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, time, tokens};
-use crate::clients::copilot::COPILOT;
+use super::COPILOT;
+use crate::format::session::{HookPayload, Place, Step, ToolResult, Usage, extend, tokens};
+use crate::format::{Draft, Format, RowReader, time};
 use crate::wire::{first_text, text};
 
-pub(super) const FORMAT: Format = Format {
+pub(crate) const FORMAT: Format = Format {
     client: &COPILOT,
     folders: &[".copilot/session-state"],
     database: None,
+    extends_another: false,
     many: false,
     forks_copy: false,
     knows,

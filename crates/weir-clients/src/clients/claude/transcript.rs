@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, take, time, tokens};
-use crate::clients::claude::CLAUDE;
+use super::CLAUDE;
+use crate::format::session::{HookPayload, Place, Step, ToolResult, Usage, tokens};
+use crate::format::{Draft, Format, RowReader, content_text, take, time};
 use crate::wire::text;
 
-pub(super) const FORMAT: Format = Format {
+pub(crate) const FORMAT: Format = Format {
     client: &CLAUDE,
     folders: &[".claude/projects"],
     database: None,
+    extends_another: false,
     many: false,
     forks_copy: true,
     knows,
