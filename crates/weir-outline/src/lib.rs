@@ -33,7 +33,6 @@
 
 mod docs;
 mod languages;
-mod macros;
 pub mod map;
 mod model;
 mod outlined;

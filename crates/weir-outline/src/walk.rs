@@ -3,11 +3,12 @@
 //! Invariant: the walk only moves forward. Documentation and attributes are collected on the way to their item, so the
 //! cost is linear in the length of the file.
 
+mod macros;
+
 use tree_sitter::{Node, Tree, TreeCursor};
 
 use crate::docs;
 use crate::languages::{NodeClass, Table};
-use crate::macros;
 use crate::model::{Item, ItemKind, ItemOrigin};
 use crate::parse::Parsing;
 use crate::signature::{self, Omissions};

@@ -5,6 +5,7 @@ mod timeline;
 
 use maud::{Markup, html};
 
+pub use crate::charts::course::{Compaction, WindowCourse};
 use crate::charts::{Figure, Swatch, as_table, course};
 use crate::components::{Cell, Column, Fact, Key, MOVE, Row, Table, facts, section};
 use crate::figures::{Money, count, counted, difference, percent};
@@ -67,38 +68,6 @@ pub struct Figures {
     pub net_tokens: Option<i64>,
     /// The same in money.
     pub net: Option<Money>,
-}
-
-/// How long the window was, request by request.
-#[derive(Debug, Clone, Default)]
-pub struct WindowCourse {
-    /// Tokens at each request, from the first.
-    pub lengths: Vec<u64>,
-    /// Requests with the length that they would have had without Weir, until the client would have compacted.
-    pub without: Vec<(u64, u64)>,
-    /// The length at which the client compacts.
-    pub limit: Option<u64>,
-    /// Where the conversation was compacted, in order.
-    pub compactions: Vec<Compaction>,
-    /// The requests with a prompt of the user.
-    pub prompts: Vec<u64>,
-    /// The requests after which something failed.
-    pub errors: Vec<u64>,
-    /// The requests after which an output was held back.
-    pub held: Vec<u64>,
-    /// What is to be seen, in whole sentences; the exception first.
-    pub remarks: Vec<Text>,
-}
-
-/// A compaction.
-#[derive(Debug, Clone, Copy)]
-pub struct Compaction {
-    /// The last request before it, from 1.
-    pub request: u64,
-    /// Tokens before.
-    pub before: u64,
-    /// Tokens after.
-    pub after: u64,
 }
 
 impl Session {

@@ -4,6 +4,7 @@
 
 mod command_line;
 mod delete;
+mod failure;
 mod migrate;
 mod serving;
 mod storage;

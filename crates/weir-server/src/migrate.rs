@@ -5,14 +5,13 @@ use std::path::Path;
 use clap::ArgMatches;
 use serde_json::{Value, json};
 use weir_host::answer::{Answer, counted};
-use weir_host::error::{CommandError, ErrorKind};
+use weir_host::error::CommandError;
 use weir_host::paint;
-use weir_records::moving::{
-    MoveFigures, MovePhase, MoveProgress, MoveSource, MoveState, MoveTarget, contents, move_team,
-};
+use weir_records::moving::{MoveFigures, MovePhase, MoveProgress, MoveSource, MoveTarget, contents, move_team};
 use weir_records::{Blobs, PortError, sqlite};
 
-use crate::storage::{Place, failed};
+use crate::failure::failed;
+use crate::storage::Place;
 
 /// Moves a team, says what would be moved, or takes back the lock of a move that did not finish.
 pub(super) fn run(place: &Place, arguments: &ArgMatches) -> Result<Answer, CommandError> {
@@ -47,18 +46,6 @@ pub(super) fn run(place: &Place, arguments: &ArgMatches) -> Result<Answer, Comma
     paint::show_progress("");
     let figures = moved.map_err(unfinished)?;
     Ok(Answer::new(arrived(&figures, &new.place, folder, texts.is_none()), data(&figures)))
-}
-
-/// Refuses a folder whose team was moved.
-pub(super) fn check_not_moved(folder: &Path) -> Result<(), CommandError> {
-    match sqlite::move_state(folder).map_err(failed)? {
-        MoveState::Moved { place } => {
-            let message = format!("the team in {} was moved to {place}", folder.display());
-            Err(CommandError::new(ErrorKind::Failed, message)
-                .hint("serve it from there with --database URL; docs/team.md describes the move"))
-        }
-        MoveState::Here | MoveState::Moving { .. } => Ok(()),
-    }
 }
 
 fn shown(progress: MoveProgress) -> String {

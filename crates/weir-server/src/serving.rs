@@ -15,7 +15,8 @@ use weir_http::guard::guarded;
 use weir_http::options::{Door, announce, hosts, limits, log_format, runtime};
 use weir_team::{ResourceServer, Service, ServiceOptions, Started};
 
-use crate::storage::{Place, Storage, failed};
+use crate::failure::failed;
+use crate::storage::{Place, Storage};
 use crate::traces::{TraceOptions, Traces};
 
 /// The threads for calls of the storage.

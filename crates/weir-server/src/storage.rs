@@ -10,13 +10,14 @@ use weir_core::{Scope, TenantId};
 use weir_embed::Embed as _;
 use weir_host::env::Env;
 use weir_host::error::{CommandError, ErrorKind};
+use weir_records::moving::MoveState;
 use weir_records::{Accounts, DeletedTenant, ErrorKind as PortKind, Index as _, PortError, Ports, sqlite};
 use weir_team::{
     Bridge, CopyPlace, Copying, IndexCopier, Meaning, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions,
     SCHEMA, Started, TantivyIndex, Vectors, delete_tenant, delete_tokens, migrate as migrate_schema,
 };
 
-use crate::migrate;
+use crate::failure::failed;
 use crate::texts::TextsPlace;
 
 /// The role that the server uses in its database, whatever role logs in.
@@ -234,7 +235,7 @@ impl Place {
     /// Returns the folder, if it has a team that was not moved away.
     pub(super) fn unmoved_folder(&self) -> Result<&Path, CommandError> {
         let folder = self.prepared_folder()?;
-        migrate::check_not_moved(folder)?;
+        check_not_moved(folder)?;
         Ok(folder)
     }
 
@@ -279,21 +280,6 @@ fn options(env: &Env, address: &str) -> Result<PostgresOptions, CommandError> {
     Ok(options)
 }
 
-/// Returns the failure of a port as a person reads it.
-pub(super) fn failed(error: PortError) -> CommandError {
-    let kind = match error.kind {
-        PortKind::Invalid => ErrorKind::Usage,
-        PortKind::Missing => ErrorKind::NotFound,
-        _ => ErrorKind::Store,
-    };
-    let message = match (error.kind, &error.source) {
-        // What is missing here is not a record.
-        (PortKind::Missing, Some(reason)) => format!("cannot {}: {reason}", error.at),
-        _ => error.to_string(),
-    };
-    CommandError::new(kind, message)
-}
-
 /// Returns why a database cannot be prepared.
 fn refused(error: PortError) -> CommandError {
     let is_newer = error.kind == PortKind::Newer;
@@ -311,4 +297,16 @@ fn unprepared(error: PortError) -> CommandError {
 
 fn in_use(error: PortError) -> CommandError {
     failed(error).hint("each server needs a folder of its own for --data; --texts names the one that they share")
+}
+
+/// Refuses a folder whose team was moved.
+fn check_not_moved(folder: &Path) -> Result<(), CommandError> {
+    match sqlite::move_state(folder).map_err(failed)? {
+        MoveState::Moved { place } => {
+            let message = format!("the team in {} was moved to {place}", folder.display());
+            Err(CommandError::new(ErrorKind::Failed, message)
+                .hint("serve it from there with --database URL; docs/team.md describes the move"))
+        }
+        MoveState::Here | MoveState::Moving { .. } => Ok(()),
+    }
 }

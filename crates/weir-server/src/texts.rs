@@ -7,7 +7,7 @@ use weir_host::env::Env;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_team::{ObjectBlobs, S3Place};
 
-use crate::storage::failed;
+use crate::failure::failed;
 
 /// The region that stores other than AWS are told.
 const DEFAULT_REGION: &str = "us-east-1";

@@ -16,7 +16,8 @@ use weir_records::{
     Accounts, ApiToken, Credential, MAX_NAME_BYTES, Revoked, TokenId, TokenScope, TokenStanding, is_name,
 };
 
-use crate::storage::{Place, Prepared, failed};
+use crate::failure::failed;
+use crate::storage::{Place, Prepared};
 use crate::{delete, migrate};
 
 /// Runs a command that is about teams and their tokens.

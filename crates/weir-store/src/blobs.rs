@@ -31,7 +31,7 @@ pub use reader::{BlobReader, Line};
 pub(crate) use stage::StagedText;
 use stage::{Stage, StagedData};
 pub(crate) use writer::FinishedText;
-pub use writer::TextWriter;
+pub use writer::{KeepError, TextWriter};
 
 /// Maximum stored size of a text in the database. Up to this size, the engine reads it faster than the file system
 /// would.

@@ -4,6 +4,7 @@
 mod connect;
 mod file_id;
 mod files;
+pub(crate) mod migrate;
 mod open;
 
 use std::path::{Path, PathBuf};

@@ -21,8 +21,8 @@ mod vocabulary;
 use weir_core::query::ChunkId;
 use weir_core::{Entry, Reference};
 
+use crate::db::migrate::Migration;
 use crate::error::Unreadable;
-use crate::migrate::Migration;
 pub(crate) use vocabulary::Learner;
 
 /// The history of the index's schema.

@@ -57,14 +57,14 @@ mod foreign;
 mod index;
 mod layout;
 mod log;
-mod migrate;
 pub mod quantised;
+mod redacted;
 mod shown;
 mod spool;
 mod store;
 mod team;
 
-pub use blobs::{BlobReader, Depth, Line, TextWriter};
+pub use blobs::{BlobReader, Depth, KeepError, Line, TextWriter};
 pub use db::Patience;
 pub use error::{Loss, Refusal, StoreError, Unreadable};
 pub use foreign::{ForeignDb, ForeignDbError};
@@ -90,7 +90,7 @@ pub use shown::{HashedText, Repeat, ShownLines};
 pub use spool::{LONGEST_TEXT, Spool, SpoolRecord};
 pub use store::{
     CheckedCopy, Copied, Exported, ExportedEntry, ExportedEvent, ForeignRow, Found, Fresh, FreshRows, Freshness,
-    Health, KeepError, Kept, LostText, MapChange, NewFile, NewPage, NoteUse, Owner, Past, RowMemory, Store, Swept,
+    Health, Kept, LostText, MapChange, NewFile, NewPage, NoteUse, Owner, Past, RowMemory, Store, Swept,
     UnavailableText, UnreadEntry, UnreadTexts,
 };
 pub use team::{Attribution, Confirmation, TeamConnection, TeamDb, TeamKind, TeamRecord, TeamState};

@@ -29,7 +29,7 @@ pub(crate) mod spooled;
 
 use rusqlite::types::Type;
 
-use crate::migrate::Migration;
+use crate::db::migrate::Migration;
 
 /// The history of the log's schema.
 pub(crate) const MIGRATIONS: &[Migration] =

@@ -18,7 +18,7 @@ pub use matching::Repeat;
 use record::{HEADER_BYTES, ShownRecord};
 use weir_ledger::private;
 
-use crate::store::redacted_text;
+use crate::redacted::redacted_text;
 
 /// Name of the folder within the store's folder.
 const FOLDER: &str = "shown";

@@ -30,7 +30,6 @@ mod vectors;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Transaction};
-use weir_core::redact::redact;
 use weir_core::{Entry, Event, Gone, Limits, ProjectKey, Reference, Scope, Timestamp};
 
 use crate::blobs::{BlobReader, Blobs};
@@ -42,14 +41,14 @@ use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::projects::{self, KnownProject};
 use crate::log::scopes::{self, ScopeIds};
 use crate::log::{self, entries};
+use crate::redacted::{redacted_event, redacted_text};
 pub use backup::{CheckedCopy, Copied};
 pub use export::{Exported, ExportedEntry, ExportedEvent};
 use following::Progress;
 pub use foreign_rows::{ForeignRow, FreshRows, RowMemory};
 pub use import::{Fresh, Past};
 use keep::EntryWriter;
-pub(crate) use keep::redact_labels;
-pub use keep::{KeepError, Kept};
+pub use keep::Kept;
 pub use lost::{LostText, UnavailableText, UnreadEntry, UnreadTexts};
 pub use maintenance::{Health, Swept};
 pub use map::MapChange;
@@ -331,13 +330,4 @@ fn owner_key(owner: &Owner) -> String {
         Owner::Project(key) => key.0.clone(),
         Owner::User => "user".to_owned(),
     }
-}
-
-pub(crate) fn redacted_event(event: &Event) -> Event {
-    let (data, whole) = (event.data.as_deref().map(redacted_text), event.whole.as_deref().map(redacted_text));
-    Event { kind: event.kind, priority: event.priority, text: redacted_text(&event.text), data, whole }
-}
-
-pub(crate) fn redacted_text(text: &str) -> String {
-    String::from_utf8_lossy(&redact(text.as_bytes()).text).into_owned()
 }

@@ -12,10 +12,10 @@ use std::path::Path;
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use weir_core::{Reference, Timestamp, written_enum};
 
+use crate::db::migrate::Migration;
 use crate::db::{Db, Durability, Patience, exists};
 use crate::error::Result;
 use crate::layout::{StorePart, TEAM_FILE};
-use crate::migrate::Migration;
 
 const MIGRATIONS: &[Migration] = &[Migration { name: "0001_team", sql: include_str!("team/migrations/0001_team.sql") }];
 

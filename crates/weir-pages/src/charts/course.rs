@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{Axis, percent, px};
 use crate::figures::{count, ordinal};
-use crate::session::WindowCourse;
+use crate::text::Text;
 
 const TOP: f64 = 40.0;
 const HEIGHT: f64 = 166.0;
@@ -13,6 +13,38 @@ const ROWS: f64 = 228.0;
 const ROW: f64 = 16.0;
 const TOTAL: u32 = 286;
 const AXIS_WIDTH: u32 = 72;
+
+/// How long the window was, request by request.
+#[derive(Debug, Clone, Default)]
+pub struct WindowCourse {
+    /// Tokens at each request, from the first.
+    pub lengths: Vec<u64>,
+    /// Requests with the length that they would have had without Weir, until the client would have compacted.
+    pub without: Vec<(u64, u64)>,
+    /// The length at which the client compacts.
+    pub limit: Option<u64>,
+    /// Where the conversation was compacted, in order.
+    pub compactions: Vec<Compaction>,
+    /// The requests with a prompt of the user.
+    pub prompts: Vec<u64>,
+    /// The requests after which something failed.
+    pub errors: Vec<u64>,
+    /// The requests after which an output was held back.
+    pub held: Vec<u64>,
+    /// What is to be seen, in whole sentences; the exception first.
+    pub remarks: Vec<Text>,
+}
+
+/// A compaction.
+#[derive(Debug, Clone, Copy)]
+pub struct Compaction {
+    /// The last request before it, from 1.
+    pub request: u64,
+    /// Tokens before.
+    pub before: u64,
+    /// Tokens after.
+    pub after: u64,
+}
 
 /// Returns the chart.
 pub(crate) fn course(course: &WindowCourse) -> Markup {

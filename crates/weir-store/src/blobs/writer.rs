@@ -8,7 +8,21 @@ use weir_core::redact::{RedactedPart, Redactor};
 use super::reader::BlobReader;
 use super::stage::{Stage, StagedText};
 use crate::error::{Result, StoreError};
-use crate::store::KeepError;
+
+/// A text that was written but could not be kept.
+#[derive(Debug)]
+pub struct KeepError {
+    /// Why it could not be kept.
+    pub error: StoreError,
+    /// The redacted text, as far as it was written.
+    pub text: Option<Box<BlobReader>>,
+}
+
+impl From<StoreError> for KeepError {
+    fn from(error: StoreError) -> Self {
+        Self { error, text: None }
+    }
+}
 
 /// A text on its way into the store. It needs no lock of the store, can move to another thread, and is kept with
 /// [`crate::Store::keep_written`].

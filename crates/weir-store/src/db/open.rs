@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::connect::{OpenMode, connect};
 use super::files::{create_private_file, with_suffix};
+use super::migrate::{self, Migration};
 use super::{Access, Db, Patience};
 use crate::error::{Result, StoreError};
 use crate::layout::StorePart;
-use crate::migrate::{self, Migration};
 
 impl Db {
     /// Opens a database, creating or migrating it first if necessary. If nothing can be written, opens it read-only.

@@ -6,7 +6,7 @@ use weir_core::{EntryKind, Event, EventKind, Level, Limits, NewEntry, Origin, Pr
 
 use crate::log::hook_days::{HookRun, Outcome, SeenOutput};
 use crate::log::hooks::Guide;
-use crate::store::{redact_labels, redacted_event, redacted_text};
+use crate::redacted::{redact_labels, redacted_event, redacted_text};
 
 /// What a hook could not write to the log.
 #[derive(Debug, Clone, Default)]

@@ -7,11 +7,12 @@ use rusqlite::Transaction;
 use weir_core::redact::redact;
 use weir_core::{EntryKind, Level, Limits, NewEntry, Reference, Scope, Timestamp};
 
-use super::{Owner, Progress, Store, redacted_text};
-use crate::blobs::{BlobReader, Blobs, FinishedText, TextWriter};
+use super::{Owner, Progress, Store};
+use crate::blobs::{BlobReader, Blobs, FinishedText, KeepError, TextWriter};
 use crate::db::Durability;
 use crate::error::{Fault, Result, StoreError};
 use crate::log::{entries, events, notes, scopes};
+pub(super) use crate::redacted::redact_labels;
 
 /// Maximum number of redactions listed for each rule.
 const MAX_LISTED_REDACTIONS: u64 = 100;
@@ -37,21 +38,6 @@ pub struct Kept {
     pub behind: bool,
     /// Why eviction or indexing failed after the entry was kept.
     pub unfinished: Option<StoreError>,
-}
-
-/// A text that was written but could not be kept.
-#[derive(Debug)]
-pub struct KeepError {
-    /// Why it could not be kept.
-    pub error: StoreError,
-    /// The redacted text, as far as it was written.
-    pub text: Option<Box<BlobReader>>,
-}
-
-impl From<StoreError> for KeepError {
-    fn from(error: StoreError) -> Self {
-        Self { error, text: None }
-    }
 }
 
 /// An entry that was written to the log.
@@ -310,18 +296,6 @@ fn durability_of(entry: &NewEntry) -> Durability {
     match entry.kind {
         EntryKind::Note | EntryKind::Document => Durability::Power,
         EntryKind::Run | EntryKind::Page | EntryKind::File | EntryKind::Import | EntryKind::Said => Durability::Process,
-    }
-}
-
-/// Redacts everything in an entry except its text.
-pub(crate) fn redact_labels(entry: &mut NewEntry) {
-    entry.title = redacted_text(&entry.title);
-    entry.source = entry.source.as_deref().map(redacted_text);
-    if let Some(note) = &mut entry.note {
-        note.topic = note.topic.as_deref().map(redacted_text);
-    }
-    if let Some(run) = &mut entry.run {
-        run.sandbox = redacted_text(&run.sandbox);
     }
 }
 

@@ -12,6 +12,7 @@ use weir_core::{EntryKind, Scope, Timestamp, WhyGone};
 use super::tidy::Room;
 use super::{Store, UnreadTexts};
 use crate::blobs::{Blobs, Depth};
+use crate::db::migrate;
 use crate::db::{Db, Durability, check_room, exists};
 use crate::error::{Fault, Result, StoreError};
 use crate::index::apply::ForgottenWords;
@@ -20,7 +21,6 @@ use crate::index::{self, Learner};
 use crate::log::feed::LogFeed;
 use crate::log::forget::{self, Forgotten, Plan, ScopedSelection, Selection};
 use crate::log::retention::{self, Removal, Usage};
-use crate::migrate;
 use crate::shown::ShownLines;
 use crate::spool::Spool;
 

@@ -5,7 +5,7 @@ use weir_ledger::HistoryError;
 pub(crate) use weir_ledger::Migration;
 use weir_ledger::sqlite::{self, LedgerError};
 
-use crate::db::{Db, Durability};
+use super::{Db, Durability};
 use crate::error::{Fault, Result, StoreError};
 
 /// Runs the migrations that have not run yet. In the common case, where there are none, this reads one number.
