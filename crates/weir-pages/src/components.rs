@@ -7,7 +7,7 @@ use weir_core::Origin;
 
 use crate::figures::{count, counted};
 use crate::moment::Moment;
-use crate::routes::Act;
+use crate::routes::{Act, Page};
 use crate::shell::Shell;
 use crate::text::Text;
 use crate::words::{Badge, Words};
@@ -31,26 +31,23 @@ const EVERYWHERE: [Key; 3] = [
     Key { keys: &["?"], does: "all keys" },
 ];
 
-const GO: [Key; 7] = [
-    Key { keys: &["g", "s"], does: "go to Sessions" },
-    Key { keys: &["g", "n"], does: "go to Notes" },
-    Key { keys: &["g", "w"], does: "go to Window" },
-    Key { keys: &["g", "p"], does: "go to Projects" },
-    Key { keys: &["g", "h"], does: "go to Health" },
-    Key { keys: &["g", "c"], does: "go to Settings" },
-    Key { keys: &["Esc"], does: "leave a field" },
-];
+const LEAVE: Key = Key { keys: &["Esc"], does: "leave a field" };
 
 /// Returns the keys of a page, hidden until the script has loaded.
 pub(crate) fn key_list(keys: &[Key], shell: &Shell) -> Markup {
     let one = |key: &Key| {
         html! { span { @for name in key.keys { kbd { (name) } " " } (key.does) } }
     };
+    let go_to = |page: Page| html! { span { kbd { "g" } " " kbd { (page.letter()) } " go to " (page.name()) } };
     html! {
         footer.keys hidden data-hint aria-label="Keys" { @for key in keys.iter().chain(&EVERYWHERE) { (one(key)) } }
         dialog.all-keys aria-label="All keys" {
             h2 { "Keys" }
-            div.key-grid { @for key in keys.iter().chain(&EVERYWHERE).chain(&GO) { (one(key)) } }
+            div.key-grid {
+                @for key in keys.iter().chain(&EVERYWHERE) { (one(key)) }
+                @for page in Page::menu().filter(|page| *page != Page::Today) { (go_to(page)) }
+                (one(&LEAVE))
+            }
             div.actions {
                 form method="dialog" { button.button { "Close" } }
                 (post(shell, "/keys", html! {
