@@ -165,10 +165,8 @@ impl Place {
 
     /// Returns how often the index is copied, if it is.
     fn copy_every(&self) -> Option<Duration> {
-        let usual = match &self.texts {
-            Some(TextsPlace::S3(_)) => DEFAULT_COPY_MINUTES,
-            Some(TextsPlace::Folder(_)) | None => 0,
-        };
+        let is_shared = self.texts.as_ref().is_some_and(TextsPlace::is_shared);
+        let usual = if is_shared { DEFAULT_COPY_MINUTES } else { 0 };
         let minutes = self.copy_minutes.unwrap_or(usual);
         (minutes > 0).then(|| Duration::from_secs(60 * minutes))
     }

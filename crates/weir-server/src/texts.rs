@@ -40,6 +40,11 @@ impl TextsPlace {
         })))
     }
 
+    /// Whether a server on another machine finds what is there, such as a copy of the index.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self, Self::S3(_))
+    }
+
     /// Opens the texts.
     pub(super) fn open(&self) -> Result<ObjectBlobs, CommandError> {
         match self {
