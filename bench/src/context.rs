@@ -60,7 +60,6 @@ struct User<'a> {
 }
 
 impl User<'_> {
-    /// Asks for something in one of the sessions.
     fn ask(&self, number: usize) {
         let payload = json!({
             "session_id": format!("session {}", number / PROMPTS),

@@ -9,7 +9,6 @@ use weir_digest::{About, Frame};
 
 use crate::recall::set::{Set, by_kind};
 
-/// How long each measurement is repeated.
 const MEASUREMENT_DURATION: Duration = Duration::from_millis(150);
 
 /// Prints MB/s for each kind, and the cost of the slowest 100 KB.

@@ -27,13 +27,11 @@ impl Figures {
         self.0.push(duration.as_nanos() as u64);
     }
 
-    /// Returns these and the others together.
     pub(crate) fn and(mut self, others: Self) -> Self {
         self.0.extend(others.0);
         self
     }
 
-    /// Returns how many there are.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
@@ -61,7 +59,6 @@ impl Figures {
     }
 }
 
-/// Returns the CPU time of this thread.
 fn cpu() -> Duration {
     let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
     Duration::from(time)

@@ -94,7 +94,6 @@ impl Home {
         command
     }
 
-    /// Returns what the client writes to the hook of an event.
     fn payload(&self, event: &str, more: &Value) -> String {
         let transcript = self.folder.path().join("s1.jsonl");
         let mut payload = json!({

@@ -3,13 +3,11 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 
-/// An open connection.
 pub(crate) struct Connection {
     address: SocketAddr,
     stream: BufReader<TcpStream>,
 }
 
-/// An answer.
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,

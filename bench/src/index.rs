@@ -56,7 +56,6 @@ pub(crate) fn crowd(sizes: &[&str]) -> bool {
     searchers::run(sizes.first().map_or(10, |size| size.parse().unwrap()))
 }
 
-/// The cost of filling an engine.
 struct FillCost {
     seconds: f64,
 }
@@ -75,7 +74,6 @@ fn fill(engine: &str, size: u64, folder: &Path) -> FillCost {
     FillCost { seconds: seconds.parse().unwrap() }
 }
 
-/// Runs the process that fills one engine.
 pub(crate) fn child(engine: &str, size: &str, folder: &Path) -> bool {
     let megabytes: u64 = size.parse().unwrap();
     let cost = match engine {

@@ -56,7 +56,6 @@ pub(crate) fn run(weir: &str) -> bool {
     first.is_some_and(|ratio| ratio <= 1.2)
 }
 
-/// Makes a project with files in folders of a hundred.
 fn make(project: &Path, files: usize) {
     for number in 0..files {
         let folder = project.join((number / 100).to_string());

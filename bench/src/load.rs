@@ -39,14 +39,11 @@ struct LoadState {
 /// What the workers have observed.
 #[derive(Default)]
 struct Observations {
-    /// Every call that writes, by its mark.
     calls: BTreeMap<String, WritingCall>,
-    /// References that were returned, with their marks.
     references: Vec<(String, String)>,
     rows: BTreeMap<&'static str, CallFigures>,
     /// The messages of calls that failed while the disk had room, and their counts.
     failures: BTreeMap<String, usize>,
-    /// Violations.
     wrong: Vec<String>,
 }
 
@@ -62,7 +59,6 @@ struct CallFigures {
     failed: usize,
 }
 
-/// A call that writes something.
 #[derive(Clone)]
 struct WritingCall {
     kind: WriteKind,
@@ -80,7 +76,6 @@ enum WriteKind {
     Run,
 }
 
-/// The outcome of a call.
 struct CallOutcome {
     /// Its output, or `None` if it was killed.
     output: Option<std::process::Output>,
@@ -146,7 +141,6 @@ impl LoadState {
         self.home.join("data/weir")
     }
 
-    /// Counts a call, and whether it failed.
     fn count(&self, name: &'static str, outcome: &CallOutcome, good: bool) {
         let mut observations = self.observations.lock().unwrap();
         let row = observations.rows.entry(name).or_default();

@@ -18,9 +18,7 @@ use set::{Output, Set};
 
 /// What one contender showed of one output.
 pub(crate) struct ShownOutput {
-    /// The first answer.
     pub tokens: usize,
-    /// For each question, whether its answer was there.
     pub found: Vec<bool>,
     /// For each question whose answer was not there, one more call: whether it was there then, and what it cost.
     pub followed: Vec<Option<(bool, usize)>>,
@@ -106,12 +104,10 @@ fn statements(outputs: impl Iterator<Item = (String, Vec<u8>)>) -> (usize, Strin
     (count, [text].into_iter().chain(wrong).collect::<Vec<_>>().join("\n"))
 }
 
-/// When the question is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QuestionTiming {
     /// With the first call, as its intent.
     First,
-    /// After it, of the output.
     Get,
     /// After it, of everything that is kept.
     Search,

@@ -13,7 +13,6 @@ use weir_core::terminal::is_binary;
 
 /// The maximum size of a file. Larger ones are data.
 const MAX_FILE_BYTES: u64 = 50 << 20;
-/// The maximum length of a secret and of its context when shown.
 const MAX_SECRET_BYTES: usize = 100;
 const MAX_CONTEXT_BYTES: usize = 40;
 

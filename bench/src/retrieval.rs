@@ -17,15 +17,12 @@ use std::path::Path;
 use set::{Half, PUBLIC, Set};
 use table::MethodScores;
 
-/// The maximum depth of a ranking.
 const MAX_RANKING_DEPTH: usize = 100;
 
-/// A document that was found.
 #[derive(Debug, Clone)]
 struct RankedDocument {
     document: usize,
     score: f64,
-    /// The text that is shown of it.
     shown: String,
 }
 

@@ -23,7 +23,6 @@ impl Server {
         Self::start_any(&[weir, "mcp"], home, project)
     }
 
-    /// Starts any MCP server.
     pub(crate) fn start_any(words: &[&str], home: &Path, project: &Path) -> Self {
         let mut process = Command::new(words[0])
             .args(&words[1..])
@@ -46,7 +45,6 @@ impl Server {
         Self { process, output, calls: 0 }
     }
 
-    /// Calls a tool and returns the text of its answer.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> String {
         self.calls += 1;
         let params = json!({ "name": tool, "arguments": arguments });
@@ -89,7 +87,6 @@ impl Server {
         ticks.sum::<f64>() / 100.0
     }
 
-    /// Kills the server, for those of others.
     pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();

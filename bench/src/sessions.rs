@@ -11,7 +11,6 @@ use serde_json::Value;
 /// A price list without the prices of any model.
 const RELATIVE: &str = "date = \"relative\"\nbuilt_in = false\n";
 
-/// The sum over some sessions.
 #[derive(Default)]
 struct SessionSums {
     cost: f64,

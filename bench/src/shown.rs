@@ -7,7 +7,6 @@ use weir_store::ShownLines;
 
 use crate::figures::Figures;
 
-/// The number of lines in one result.
 const LINES: usize = 60;
 /// The number of lookups at each size.
 const TRIES: usize = 200;

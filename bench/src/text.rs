@@ -1,6 +1,5 @@
 //! Generated text for measurements: word frequencies as in real text, the same in every run.
 
-/// The number of different words.
 const VOCABULARY: u64 = 60_000;
 
 /// A source of random numbers that is the same in every run.

@@ -26,7 +26,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A token's bytes and rank.
 type RankedToken = (Vec<u8>, u32);
 
 /// Returns all tokens, by ascending rank.
@@ -104,7 +103,6 @@ fn place(tokens: &[RankedToken], shape: LengthShape) -> Option<(Vec<u16>, Vec<Op
     Some((displacements, slots))
 }
 
-/// Returns whether this displacement gives each token of the bucket its own free slot.
 fn all_free(
     bucket: &[(u64, &RankedToken)],
     displacement: u16,

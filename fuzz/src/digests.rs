@@ -16,7 +16,6 @@ const HIDDEN: usize = 8;
 /// outputs.
 const LONGEST: usize = 8_000;
 
-/// Digests any bytes.
 pub(crate) fn digest(data: &[u8]) {
     check(data);
 }
@@ -60,7 +59,6 @@ fn check(raw: &[u8]) {
     }
 }
 
-/// Returns the facts of an output.
 fn read(raw: &[u8]) -> Page {
     weir_digest::read(&raw, About::default()).expect("bytes can be read")
 }

@@ -22,7 +22,6 @@ pub struct Target {
     pub run: fn(&[u8]),
 }
 
-/// Every target.
 pub const TARGETS: &[Target] = &[
     Target { name: "outline", run: outlines::outline },
     Target { name: "outline-answer", run: outlines::answer },
@@ -42,7 +41,6 @@ pub const TARGETS: &[Target] = &[
     Target { name: "select", run: digests::select },
 ];
 
-/// Returns the target with this name.
 pub fn find(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
 }

@@ -2,7 +2,6 @@
 
 use weir_outline::{LANGUAGES, Level, Outline, outline as outline_of, show, wire};
 
-/// Outlines a file of some language.
 pub(crate) fn outline(data: &[u8]) {
     let Some((&first, text)) = data.split_first() else { return };
     let language = LANGUAGES[usize::from(first) % LANGUAGES.len()];

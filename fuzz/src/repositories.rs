@@ -77,7 +77,6 @@ fn new_place() -> TempDir {
     place
 }
 
-/// Writes the files that an input describes.
 fn write(project: &Path, input: &str) {
     let mut sections = input.split('@').skip(1).filter_map(|section| section.split_once('\n')).collect::<Vec<_>>();
     sections.truncate(NAMES.len());

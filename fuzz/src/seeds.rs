@@ -6,7 +6,6 @@ use weir_outline::LANGUAGES;
 
 use crate::Target;
 
-/// Returns the seeds of a target.
 pub fn seeds(target: &Target) -> Vec<Vec<u8>> {
     let own = std::fs::read_to_string(folder().join("seeds").join(format!("{}.txt", target.name)));
     let own = own.unwrap_or_default();

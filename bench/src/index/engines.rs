@@ -21,14 +21,12 @@ pub(super) trait Engine {
     fn keep(&mut self, batch: Vec<MadeFile>);
     /// Embeds the chunks. Returns `false` if the engine has no vectors.
     fn embed(&mut self) -> bool;
-    /// Returns the number of hits.
     fn search(&mut self, text: &str) -> usize;
     /// Returns the size on disk, in megabytes.
     fn disk(&self) -> f64;
     fn chunks(&self) -> u64;
 }
 
-/// The store.
 pub(super) struct Weir {
     folder: PathBuf,
     store: Store,
@@ -92,7 +90,6 @@ impl Engine for Weir {
     }
 }
 
-/// The bare table.
 pub(super) struct Bare {
     folder: PathBuf,
     db: Connection,

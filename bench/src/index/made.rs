@@ -8,7 +8,6 @@ pub(super) const PARAGRAPHS_PER_MEGABYTE: u64 = 2_400;
 const FILE_BYTES: usize = 20 << 10;
 const BATCH_BYTES: usize = 4 << 20;
 
-/// A file with its path.
 pub(super) struct MadeFile {
     pub path: String,
     pub text: String,

@@ -46,7 +46,6 @@ pub(super) fn output_of(mark: &str) -> String {
     text
 }
 
-/// Returns the text of a note.
 pub(super) fn note_of(mark: &str) -> String {
     format!("{mark} is a thing that somebody has found out about the {} of this project", word(mark.len() as u64))
 }
@@ -207,7 +206,6 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Returns the first reference in a text.
 pub(super) fn reference(text: &str) -> Option<String> {
     let at = text.find("[ctx:")? + "[ctx:".len();
     Some(text[at..].split(']').next()?.to_owned())

@@ -8,11 +8,9 @@ use std::time::{Duration, Instant};
 
 use crate::text::RandomNumbers;
 
-/// The size of the disk.
 const SIZE: &str = "1g";
 /// The number of seconds at the beginning, and between two fillings, in which the disk has room.
 const EMPTY_SECONDS: u64 = 45;
-/// The number of seconds that the disk stays full.
 const FULL_SECONDS: u64 = 12;
 
 pub(super) struct Disk {
@@ -71,12 +69,10 @@ impl Disk {
         self.full.lock().unwrap().last().is_some_and(|(_, end)| end.is_none())
     }
 
-    /// Returns whether it was full at any moment since then.
     pub(super) fn was_full_since(&self, since: Instant) -> bool {
         self.full.lock().unwrap().last().is_some_and(|(_, end)| end.is_none_or(|end| end >= since))
     }
 
-    /// Returns the number of free bytes.
     pub(super) fn free(&self) -> u64 {
         let about = rustix::fs::statvfs(&self.folder).unwrap();
         about.f_bavail * about.f_frsize

@@ -10,7 +10,6 @@ use weir_store::{Owner, Store};
 use super::calls::{expected, output_of};
 use super::{LoadState, WriteKind, holds_something};
 
-/// What was found for one mark.
 #[derive(Default)]
 struct MarkContents {
     events: BTreeMap<String, usize>,
@@ -138,7 +137,6 @@ fn compare(state: &LoadState, store: &Path) -> Vec<String> {
     wrong
 }
 
-/// Returns everything that carries a mark.
 fn read(store: &Path) -> BTreeMap<String, MarkContents> {
     let log = open(&store.join("log.db"));
     let mut found: BTreeMap<String, MarkContents> = BTreeMap::new();
@@ -171,13 +169,11 @@ fn evicted(store: &Path) -> usize {
     count as usize
 }
 
-/// Returns the marks in a text, each once.
 fn marks(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     words.filter(|word| word.starts_with("storm") && word.matches('x').count() == 2).map(str::to_owned).collect()
 }
 
-/// The texts of the project's store.
 struct StoredTexts {
     store: Store,
     scope: Scope,

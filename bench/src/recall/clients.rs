@@ -13,7 +13,6 @@ use super::set::{Output, Set};
 /// The maximum number of tokens of a result that Claude Code shows, in 2.1.325.
 const MAX_CLAUDE_TOKENS: usize = 25_000;
 
-/// Returns what a client shows of a text.
 pub(crate) type Rule = fn(&str) -> String;
 
 /// The clients' own rules, as read in the programs named.
@@ -44,7 +43,6 @@ fn saved(path: &str, text: &str) -> String {
     format!("Error: result ({size} characters) exceeds maximum allowed tokens. Output has been saved to {path}.\n")
 }
 
-/// Returns the first characters of a text.
 fn begin(text: &str, characters: usize) -> &str {
     &text[..text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)]
 }
@@ -68,7 +66,6 @@ fn opencode(text: &str) -> String {
     text.split_inclusive('\n').take(2_000).take_while(fits).collect()
 }
 
-/// The rule of a client, as a contender.
 pub(crate) struct ClientRule(pub fn(&str) -> String);
 
 impl Contender for ClientRule {
@@ -86,7 +83,6 @@ impl Contender for ClientRule {
 /// A program that is given the file of an output and prints what it shows of it.
 pub(crate) struct ProgramContender {
     command: String,
-    /// What it showed of each output.
     shown: Vec<String>,
 }
 

@@ -12,7 +12,6 @@ use crate::server::Server;
 pub(crate) trait Contender {
     /// Sees all outputs before the first question, so that an answer has to be found among many.
     fn prepare(&mut self, set: &Set);
-    /// Returns what it shows first.
     fn first(&mut self, place: usize, output: &Output, question: &str) -> String;
     /// Returns what one more call with the question shows, if there is such a call.
     fn second(&mut self, place: usize, question: &str) -> Option<String>;

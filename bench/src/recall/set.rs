@@ -8,25 +8,21 @@ use serde_json::Value;
 /// Outputs with their questions.
 pub(crate) struct Set {
     pub outputs: Vec<Output>,
-    /// A project that has each output as a file.
     pub project: tempfile::TempDir,
 }
 
-/// One output.
 pub(crate) struct Output {
     pub name: String,
     pub kind: String,
     pub exit_code: i32,
     /// The tool call that returned it, if it was not printed by a command.
     pub call: Option<McpCall>,
-    /// As it was printed, and as text.
     pub raw: Vec<u8>,
     pub text: String,
     pub tokens: usize,
     pub questions: Vec<Question>,
 }
 
-/// A call of an MCP tool.
 pub(crate) struct McpCall {
     pub tool: String,
     pub input: Value,
@@ -45,7 +41,6 @@ pub(crate) struct Question {
 enum Element {
     /// These words, ignoring white space.
     Text(String),
-    /// Any of these.
     Any(Vec<String>),
     /// This number, not as part of another, in a line with one of these words.
     Number { number: Number, near: NearWords },
@@ -77,7 +72,6 @@ struct OutputDescription {
 }
 
 impl Set {
-    /// Reads a half of the set.
     pub(crate) fn load(folder: &Path) -> Self {
         let project = tempfile::tempdir().unwrap();
         let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
@@ -102,7 +96,6 @@ impl Set {
 }
 
 impl Question {
-    /// Returns whether all parts of the answer are in a text.
     pub(crate) fn is_answered_by(&self, text: &str) -> bool {
         let lines: Vec<String> = text.lines().map(spaced).collect();
         let whole = spaced(text);

@@ -50,7 +50,6 @@ struct RecordedCommand {
     command: String,
 }
 
-/// Reads the set.
 pub(crate) fn load() -> Set {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("retrieval/own/fixtures");
     let mut documents = notes(&folder.join("notes.toml"));

@@ -29,7 +29,6 @@ pub(crate) fn ranked(piece: &Piece<'_>, score: f64) -> RankedDocument {
     RankedDocument { document: piece.document, score, shown: piece.text.to_owned() }
 }
 
-/// Fills a table with the pieces, in order.
 pub(crate) fn fill(db: &mut Connection, table: &str, tokenizer: &str, pieces: &[Piece<'_>]) {
     db.execute_batch(&format!("CREATE VIRTUAL TABLE {table} USING fts5 (title, body, tokenize = '{tokenizer}')"))
         .unwrap();

@@ -45,7 +45,6 @@ impl Score {
     }
 }
 
-/// Returns the figures of the chosen questions.
 pub(crate) fn scores(set: &Set, rankings: &Rankings, chosen: &[usize]) -> Vec<Score> {
     chosen.iter().map(|&asked| score(set, &rankings[asked], &set.questions[asked])).collect()
 }

@@ -23,7 +23,6 @@ pub(crate) struct Set {
     pub questions: Vec<Question>,
 }
 
-/// A document that can be found.
 pub(crate) struct Document {
     pub id: String,
     /// The group; a question searches only the documents of its own group.
@@ -32,11 +31,9 @@ pub(crate) struct Document {
     pub text: String,
     pub kind: EntryKind,
     pub at: Option<Timestamp>,
-    /// The topic of a note, if it has one.
     pub topic: Option<String>,
 }
 
-/// One question.
 pub(crate) struct Question {
     pub id: String,
     pub group: String,
@@ -108,7 +105,6 @@ impl Set {
         Some(Self { name: name.to_owned(), documents, questions })
     }
 
-    /// Returns the documents of each group.
     pub(crate) fn groups(&self) -> BTreeMap<&str, Vec<usize>> {
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (place, document) in self.documents.iter().enumerate() {

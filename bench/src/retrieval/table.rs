@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use super::score::{NewestScore, Score};
 
-/// The figures of one method.
 pub(crate) struct MethodScores {
     pub method: String,
     /// The means over the questions of each set.
@@ -13,7 +12,6 @@ pub(crate) struct MethodScores {
     pub newest: Vec<(String, NewestScore)>,
 }
 
-/// Formats all tables of one half.
 pub(crate) fn write(half: &str, sets: &[(String, usize)], rows: &[MethodScores]) -> String {
     let mut text = format!("### Retrieval, {half} half\n\n");
     text += &overview(sets, rows);

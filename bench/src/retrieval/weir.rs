@@ -37,7 +37,6 @@ pub(crate) fn rank(set: &Set) -> (Rankings, Rankings) {
     both.into_iter().unzip()
 }
 
-/// The document of each entry, or of each of its paragraphs.
 enum StoredDocuments {
     Entries(HashMap<Reference, usize>),
     Turns(Vec<usize>),

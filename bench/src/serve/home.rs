@@ -15,20 +15,16 @@ use crate::text::paragraph;
 /// How many entries are a run's output; the others are files.
 const RUN_EVERY: u64 = 4;
 
-/// The home.
 pub(super) struct Home {
     weir: String,
     folder: TempDir,
-    /// The folder of the project's store.
     pub(super) store: PathBuf,
     pub(super) owner: Owner,
 }
 
-/// A running server.
 pub(super) struct Running(Child);
 
 impl Home {
-    /// Makes a home with as many entries, all of them indexed.
     pub(super) fn filled(weir: &str, entries: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("project")).unwrap();

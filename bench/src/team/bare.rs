@@ -117,7 +117,6 @@ pub(super) fn fill_gin(made: &Made, database: &Database) {
     database.run("CREATE INDEX ON gin_texts USING gin (words); CREATE INDEX ON gin_texts (tenant); ANALYZE gin_texts");
 }
 
-/// Searches the texts of a tenant for any of some words, and returns how many were found.
 pub(super) async fn search_gin(client: &Client, statement: &Statement, tenant: usize, words: &str) -> usize {
     let query = words.split(' ').collect::<Vec<_>>().join(" | ");
     client.query(statement, &[&(tenant as i64), &query]).await.unwrap().len()

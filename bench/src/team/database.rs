@@ -28,7 +28,6 @@ impl Database {
         &self.bridge
     }
 
-    /// Returns the options of the program.
     pub(super) fn options(&self) -> PostgresOptions {
         let mut options = PostgresOptions::parse(&self.address()).unwrap();
         options.role = Some(ROLE.into());

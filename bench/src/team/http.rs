@@ -20,7 +20,6 @@ use super::ingest::in_threads;
 use super::made::{MILLIS, Made, MadeEntry, PROJECT};
 use crate::http::Connection;
 
-/// An upload as it is sent.
 struct Upload {
     token: String,
     body: String,

@@ -63,12 +63,10 @@ impl Made {
         batches
     }
 
-    /// Returns the record of an entry.
     pub(super) fn record(&self, entry: MadeEntry) -> Record {
         self.record_by(entry, HostId::from_bytes([7; 16]))
     }
 
-    /// Returns the record of an entry as another host writes it.
     pub(super) fn record_by(&self, entry: MadeEntry, host: HostId) -> Record {
         let scope = self.scope(entry.tenant);
         let text = entry.text();

@@ -28,7 +28,6 @@ const SIZES: [(&str, Range<u64>); 4] = [
     ("100,000 and more", 100_000..u64::MAX),
 ];
 
-/// A question to a tenant.
 struct Question {
     tenant: usize,
     words: String,

@@ -73,7 +73,6 @@ fn keep_all(open: &mut LockedStores<'_>, entries: Vec<WaitingEntry>) {
     keep_in(open, Level::User, of_user);
 }
 
-/// Keeps entries in one store.
 fn keep_in(open: &mut LockedStores<'_>, level: Level, entries: Vec<WaitingEntry>) {
     if entries.is_empty() {
         return;

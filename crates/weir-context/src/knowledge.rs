@@ -47,13 +47,10 @@ enum Opening {
 
 /// What is needed to open the stores.
 struct StoreSetup {
-    /// The folder of the project's store.
     project_folder: PathBuf,
-    /// The folder of the user's store.
     user_folder: PathBuf,
     /// The project that owns the project's store.
     owner: ProjectKey,
-    /// The limits of both stores.
     limits: Limits,
     /// The configured model.
     embedding: EmbeddingModel,

@@ -144,12 +144,10 @@ impl Context {
         Self { knowledge: self.knowledge.with_prompt_searches(), ..self.clone() }
     }
 
-    /// Returns who asks.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Returns what is known.
     pub fn knowledge(&self) -> &Knowledge {
         &self.knowledge
     }
@@ -200,7 +198,6 @@ impl Context {
         &self.machine.env
     }
 
-    /// Returns the runs in progress.
     pub fn running(&self) -> &ActiveRuns {
         &self.machine.running
     }
@@ -221,17 +218,14 @@ impl Context {
         self.knowledge.scope(work, &self.session)
     }
 
-    /// Returns the folder that holds the stores of all projects.
     pub fn project_stores(&self) -> PathBuf {
         self.machine.project_stores()
     }
 
-    /// Returns the folder of the project's store.
     pub fn project_folder(&self) -> PathBuf {
         self.machine.project_folder()
     }
 
-    /// Returns the folder of the user's store.
     pub fn user_folder(&self) -> PathBuf {
         self.machine.user_folder()
     }

@@ -22,7 +22,6 @@ pub struct Machine {
     pub config: Config,
     /// Why the configuration cannot be used, if the call goes on with the defaults nevertheless.
     pub config_problem: Option<CommandError>,
-    /// The runs in progress.
     pub running: ActiveRuns,
 }
 
@@ -64,17 +63,14 @@ impl Machine {
         self.env.work.clone().or_else(|| self.project.branch())
     }
 
-    /// Returns the folder that holds the stores of all projects.
     pub(super) fn project_stores(&self) -> PathBuf {
         self.paths.data.join("projects")
     }
 
-    /// Returns the folder of the project's store.
     pub(super) fn project_folder(&self) -> PathBuf {
         self.project_stores().join(self.project.folder_name())
     }
 
-    /// Returns the folder of the user's store.
     pub(super) fn user_folder(&self) -> PathBuf {
         self.paths.data.join("user")
     }

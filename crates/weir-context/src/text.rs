@@ -88,7 +88,6 @@ pub fn unreadable(error: io::Error) -> CommandError {
 pub struct ExcerptedEnds {
     /// The text to show, with a line between the two ends that says how much is left out.
     pub text: String,
-    /// Whether the text is complete.
     pub whole: bool,
 }
 

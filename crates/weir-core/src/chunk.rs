@@ -20,13 +20,11 @@ use pack::{Packer, TextBlock};
 
 /// Size that a chunk grows to, in bytes: 300 to 500 tokens of ordinary text.
 const TARGET_CHUNK_BYTES: usize = 1_600;
-/// Maximum size of a chunk, in bytes.
 const MAX_CHUNK_BYTES: usize = 2_400;
 
 /// A chunk of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// The range of the chunk in the text.
     pub span: Range<usize>,
     /// The path of headings, symbols or keys above the chunk; empty if there is none.
     pub heading: String,
@@ -50,7 +48,6 @@ enum Scanner {
 }
 
 impl Cutter {
-    /// Creates a cutter for a text of this form.
     pub fn new(form: Form) -> Self {
         let scanner = match form {
             Form::Plain => Scanner::Plain,

@@ -35,7 +35,6 @@ crate::written_enum! {
     pub enum Origin {
         /// The person at the keyboard.
         User = "user",
-        /// A model.
         Model = "model",
         /// A program's output.
         Tool = "tool",
@@ -49,7 +48,6 @@ crate::written_enum! {
 /// An entry to be stored.
 #[derive(Debug, Clone)]
 pub struct NewEntry {
-    /// What the entry is.
     pub kind: EntryKind,
     /// Who wrote the text.
     pub origin: Origin,
@@ -89,9 +87,7 @@ impl NewEntry {
 /// A stored entry, without its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The entry's reference.
     pub reference: Reference,
-    /// What the entry is.
     pub kind: EntryKind,
     /// Who wrote the text.
     pub origin: Origin,
@@ -99,15 +95,12 @@ pub struct Entry {
     pub level: Level,
     /// A title of one line.
     pub title: String,
-    /// Where the text came from.
     pub source: Option<String>,
-    /// When the entry was kept.
     pub at: Timestamp,
     /// When the entry expires, if ever.
     pub expires_at: Option<Timestamp>,
     /// Whether the entry is kept regardless of its age, because a note cites it.
     pub pinned: bool,
-    /// The size of the text, in bytes.
     pub bytes: u64,
     /// The number of secrets removed before storing.
     pub redactions: u32,
@@ -145,7 +138,6 @@ impl Entry {
         }
     }
 
-    /// Returns whether the whole text is indexed.
     pub fn is_indexed_whole(&self) -> bool {
         self.bytes <= INDEXED_HEAD_BYTES + INDEXED_TAIL_BYTES
     }

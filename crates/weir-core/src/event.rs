@@ -68,7 +68,6 @@ crate::written_enum! {
 /// An event to be appended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// What happened.
     pub kind: EventKind,
     /// How much it matters.
     pub priority: Priority,
@@ -103,13 +102,9 @@ impl Event {
 pub struct LoggedEvent {
     /// The position of the event in the log.
     pub seq: i64,
-    /// When the event was appended.
     pub at: Timestamp,
-    /// The session in which it happened.
     pub session: Option<SessionKey>,
-    /// The work it belongs to.
     pub work: Option<String>,
-    /// The event.
     pub event: Event,
     /// The entry that the event refers to, if any.
     pub reference: Option<Reference>,

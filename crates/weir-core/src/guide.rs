@@ -32,13 +32,10 @@ use crate::{EntryKind, Event, Reference, Timestamp};
 pub struct Fact<'a> {
     /// The number of the event in the history.
     pub number: i64,
-    /// The event.
     pub event: &'a Event,
-    /// When it happened.
     pub at: Timestamp,
     /// The entry that the event refers to.
     pub reference: Option<Reference>,
-    /// The kind and title of that entry.
     pub entry: Option<(EntryKind, &'a str)>,
 }
 

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-/// Minimum length of a name, in bytes.
 const MIN_NAME_BYTES: usize = 5;
 
 /// File extensions that tell a hidden file such as `.rubocop.yml` from a call such as `.then.finish`.

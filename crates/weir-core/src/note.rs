@@ -3,7 +3,6 @@
 use crate::{Reference, Timestamp};
 
 crate::written_enum! {
-    /// The kind of a note.
     pub enum NoteKind {
         /// A choice that was made, and why.
         Decision = "decision",
@@ -21,19 +20,15 @@ crate::written_enum! {
 /// The fields of a note besides its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Note {
-    /// The kind of the note.
     pub kind: NoteKind,
     /// The subject of the note. A second note on the same topic is a new revision of the first.
     pub topic: Option<String>,
     /// The revision of the note on its topic, from 1.
     pub revision: u32,
-    /// The notes that this one supersedes.
     pub supersedes: Vec<Reference>,
     /// The files that the note is about, as they were when it was written.
     pub files: Vec<BoundFile>,
-    /// The commit that was checked out.
     pub commit: Option<String>,
-    /// The branch that was checked out.
     pub branch: Option<String>,
     /// When the user confirmed the note, if a model wrote it.
     pub confirmed_at: Option<Timestamp>,

@@ -16,7 +16,6 @@ pub struct Query {
     pub text: String,
     /// Only entries made in this session or work, or kept for the project or the user.
     pub within: Option<Level>,
-    /// Only entries of this kind.
     pub kind: Option<EntryKind>,
     /// Only entries from this source, or from below it if it is a folder.
     pub source: Option<String>,
@@ -51,9 +50,7 @@ pub struct QueryVector {
 /// The vector of a chunk, of length 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChunkVector {
-    /// The chunk.
     pub chunk: ChunkId,
-    /// The vector.
     pub values: Vec<f32>,
 }
 

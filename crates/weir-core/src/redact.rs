@@ -45,7 +45,6 @@ pub struct Redacted<'a> {
     pub found: Vec<Finding>,
 }
 
-/// A secret that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The rule that found the secret, as named in the mark.
@@ -82,7 +81,6 @@ pub fn redact(text: &[u8]) -> Redacted<'_> {
     Redacted { text: Cow::Owned(out), found }
 }
 
-/// Redacts a text whose visible form differs from its stored form.
 fn redact_visible_form(text: &[u8]) -> Redacted<'_> {
     let mut redactor = Redactor::new();
     let (mut found, mut out, mut at) = (Vec::<Finding>::new(), Vec::with_capacity(text.len()), 0);

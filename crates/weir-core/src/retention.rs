@@ -36,7 +36,6 @@ impl Limits {
 crate::written_enum! {
     /// Why an entry is gone.
     pub enum WhyGone {
-        /// It expired.
         Expired = "expired",
         /// The store was over its quota, and this was the least recently used run.
         Evicted = "evicted",
@@ -52,10 +51,8 @@ crate::written_enum! {
 /// The tombstone of an entry that is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gone {
-    /// Why the entry is gone.
     pub why: WhyGone,
     /// When it was removed.
     pub at: Timestamp,
-    /// What kind of entry it was.
     pub kind: EntryKind,
 }

@@ -1,13 +1,11 @@
 //! The result of a run, and the streams of a program.
 
 crate::written_enum! {
-    /// How a run ended.
     pub enum Ended {
         /// The program exited, or was ended by a signal that Weir did not send.
         Exited = "exited",
         /// The run exceeded its time limit.
         Timeout = "timeout",
-        /// The run was cancelled.
         Cancelled = "cancelled",
         /// The run printed more than allowed.
         Quota = "quota",
@@ -37,12 +35,10 @@ crate::written_enum! {
 pub struct RunFacts {
     /// The exit code, unless a signal ended the run.
     pub exit_code: Option<i32>,
-    /// The signal that ended the run.
     pub signal: Option<i32>,
     /// The duration, in milliseconds.
     pub millis: u64,
     /// The sandbox of the run, as the runner describes it.
     pub sandbox: String,
-    /// How the run ended.
     pub ended: Ended,
 }

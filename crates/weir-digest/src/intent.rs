@@ -59,7 +59,6 @@ pub fn find(source: &dyn Source, intent: &str) -> io::Result<IntentMatches> {
 }
 
 impl IntentMatches {
-    /// Returns how many sections match.
     pub fn matching_sections(&self) -> u64 {
         self.sections.total
     }

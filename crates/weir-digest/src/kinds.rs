@@ -23,7 +23,6 @@ pub(crate) use shared::stamp;
 
 /// A kind of output.
 pub(crate) struct Kind {
-    /// Its name.
     pub name: &'static str,
     /// How it is detected and read.
     pub detector: Detector,

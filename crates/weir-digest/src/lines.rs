@@ -13,9 +13,7 @@ const MAX_LINE_BYTES: usize = 64 << 10;
 pub trait Source {
     /// Returns a reader of the bytes as they were printed.
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>>;
-    /// Returns the number of bytes.
     fn bytes(&self) -> u64;
-    /// Returns where lines are left out, if any are.
     fn jump(&self) -> Option<Jump> {
         None
     }
@@ -70,7 +68,6 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Returns the lines of a source, from the beginning.
     pub fn of(source: &'a dyn Source) -> io::Result<Self> {
         let (input, jump) = (source.open()?, source.jump());
         Ok(Self { input, raw: Vec::new(), text: String::new(), number: 0, read: 0, jump })

@@ -88,7 +88,6 @@ impl Page {
 }
 
 impl Part {
-    /// Returns a part with these items, all of which it counts.
     pub fn new(name: impl Into<String>, weight: Weight, items: Vec<Item>) -> Self {
         Self { name: name.into(), total: items.len() as u64, weight, items, folded: false }
     }

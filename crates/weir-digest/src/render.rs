@@ -33,9 +33,7 @@ pub struct Frame<'a> {
     pub remarks: &'a [String],
     /// The reference of the whole output.
     pub reference: Reference,
-    /// How many lines it has.
     pub lines: u64,
-    /// How many bytes it has.
     pub bytes: u64,
     /// How to read the rest. It is the last line.
     pub read_on: &'a str,

@@ -16,9 +16,7 @@ use crate::Source;
 /// Which of the values found are wanted, counted from 1, and the maximum number of bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// The first.
     pub first: u64,
-    /// The last.
     pub last: u64,
     /// The maximum number of bytes.
     pub room: usize,
@@ -33,7 +31,6 @@ pub struct Selected {
     pub head: Option<String>,
     /// The values that were wanted and fit.
     pub lines: Vec<String>,
-    /// How many there are in all.
     pub total: u64,
 }
 
@@ -101,7 +98,6 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    /// Adds a value as one line.
     fn push(&mut self, line: String) {
         let line = in_one_line(line);
         if !(self.keep)(&line) {

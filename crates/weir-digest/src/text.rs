@@ -11,7 +11,6 @@ pub(crate) fn runs(command: &str, program: &str) -> bool {
     })
 }
 
-/// Returns whether a text starts with any of these.
 pub(crate) fn starts(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.starts_with(word))
 }

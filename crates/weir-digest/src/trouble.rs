@@ -54,7 +54,6 @@ const MAX_LEVEL_OFFSET: usize = 160;
 const MAX_WORDS: usize = 9;
 
 impl Level {
-    /// The number of levels.
     pub(crate) const COUNT: usize = LEVELS.len();
 
     /// Returns its rank among all levels, the worst first.

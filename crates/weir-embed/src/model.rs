@@ -99,7 +99,6 @@ mod tests {
         vector: Option<Vec<f32>>,
     }
 
-    /// Returns the built-in model's vector of a text.
     fn vector(text: &str) -> Option<Vec<f32>> {
         built_in().unwrap().embed(&[text]).unwrap().remove(0)
     }

@@ -93,7 +93,6 @@ impl ModelTable {
     }
 }
 
-/// Checks that each token has a row and a weight.
 fn check(token_weights: &TokenWeights, rows: usize, tokens: usize) -> Result<(), String> {
     let covered = match &token_weights.rows {
         Some(mapping) if mapping.iter().any(|&row| row as usize >= rows) => {

@@ -16,7 +16,6 @@ pub(crate) enum VectorTable {
     Floats(Vec<f32>),
 }
 
-/// The row of each token, and its weight.
 #[derive(Debug, Default)]
 pub(crate) struct TokenWeights {
     /// The row of each token; without this, a token's row is its own number.
@@ -26,7 +25,6 @@ pub(crate) struct TokenWeights {
 }
 
 impl VectorTable {
-    /// Returns the sum of the rows of these tokens.
     pub(crate) fn sum(&self, tokens: &[u32], token_weights: &TokenWeights, width: usize) -> Vec<f32> {
         match (self, &token_weights.weights) {
             (Self::Bytes(bytes), None) => sum_of_bytes(bytes, tokens, token_weights, width),

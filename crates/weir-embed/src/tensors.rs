@@ -24,7 +24,6 @@ struct TensorInfo {
     data_offsets: [usize; 2],
 }
 
-/// The numbers of a tensor.
 #[derive(Debug, PartialEq)]
 pub(crate) enum TensorNumbers {
     /// Signed bytes.
@@ -138,7 +137,6 @@ fn half(bits: u16) -> f32 {
 mod tests {
     use super::*;
 
-    /// A file with this header and these numbers.
     fn file(header: &str, numbers: &[u8]) -> Vec<u8> {
         [&(header.len() as u64).to_le_bytes(), header.as_bytes(), numbers].concat()
     }

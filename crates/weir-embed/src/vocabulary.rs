@@ -19,12 +19,10 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Creates the vocabulary of this table.
     pub(crate) const fn new(table: Cow<'static, [u8]>) -> Self {
         Self { table }
     }
 
-    /// Returns the number of the token with exactly this text.
     pub(crate) fn number(&self, token: &str) -> Option<u32> {
         let hash = token.bytes().fold(EMPTY_HASH, layout::hash);
         self.view().find(hash, b"", token.as_bytes())

@@ -27,7 +27,6 @@ pub struct ApiServer {
     pub token: String,
     /// The time limit of a request.
     pub timeout: Duration,
-    /// The proxies to use.
     pub proxies: Proxies,
     /// The trusted certificates.
     pub roots: RootCertificates,
@@ -45,11 +44,9 @@ pub struct ApiClient {
 /// An answer, whatever its status.
 #[derive(Debug, Clone)]
 pub struct ApiAnswer {
-    /// The status.
     pub status: u16,
     /// How many seconds to wait before the next request, if the server says so.
     pub retry_after: Option<u64>,
-    /// The body.
     pub body: Vec<u8>,
 }
 

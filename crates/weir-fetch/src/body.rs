@@ -25,7 +25,6 @@ pub(crate) enum ReadError {
     Encoding(String),
 }
 
-/// Reads a body to its end or to the limits.
 pub(crate) fn read(stream: impl Read + 'static, encoding: &str, limits: &Limits) -> Result<BodyContent, ReadError> {
     let state = Rc::new(StreamState::default());
     let counted = CountingReader { stream, state: Rc::clone(&state), most: limits.received };

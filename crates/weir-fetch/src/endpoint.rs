@@ -37,7 +37,6 @@ pub struct Endpoint {
     pub batch: usize,
     /// The timeout of a request.
     pub timeout: Duration,
-    /// The proxies to use.
     pub proxies: Proxies,
     /// The trusted certificates.
     pub roots: RootCertificates,

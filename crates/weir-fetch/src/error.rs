@@ -16,15 +16,12 @@ pub enum FetchError {
     /// The URL cannot be parsed.
     #[error("`{}` is not a valid URL: {why}", short(text))]
     Url {
-        /// The text that was given.
         text: String,
-        /// What is wrong with it.
         why: String,
     },
     /// The scheme is neither http nor https.
     #[error("cannot fetch `{}:` URLs, only http and https", short(scheme))]
     Scheme {
-        /// The scheme.
         scheme: String,
     },
     /// The URL contains a user name or a password.
@@ -71,7 +68,6 @@ pub enum FetchError {
     Untrusted {
         /// The host of the URL.
         host: String,
-        /// What is wrong.
         why: String,
     },
     /// The request took longer than the limit.
@@ -111,7 +107,6 @@ pub enum FetchError {
     Broken {
         /// The host of the URL.
         host: String,
-        /// What is wrong.
         why: String,
     },
     /// The media type is not text, or its text cannot be read.

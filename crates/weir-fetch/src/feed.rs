@@ -8,7 +8,6 @@ use url::Url;
 
 use crate::html::{self, ConvertedPage};
 
-/// The maximum number of entries.
 const MAX_ENTRIES: usize = 500;
 
 /// Converts an RSS, RSS 1.0 or Atom feed to Markdown. The result is empty for any other text.

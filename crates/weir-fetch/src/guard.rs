@@ -109,7 +109,6 @@ fn parse_all(patterns: &[String]) -> Result<Vec<Pattern>, PatternError> {
     patterns.iter().map(|text| Pattern::parse(text).ok_or_else(|| PatternError(text.clone()))).collect()
 }
 
-/// Returns whether one of the patterns names this host.
 fn names(patterns: &[Pattern], host: &str, port: u16) -> bool {
     let host = plain(host);
     patterns.iter().filter(|pattern| pattern.takes(port)).any(|pattern| match &pattern.hosts {
@@ -120,7 +119,6 @@ fn names(patterns: &[Pattern], host: &str, port: u16) -> bool {
     })
 }
 
-/// Returns whether one of the patterns contains this address.
 fn holds(patterns: &[Pattern], address: IpAddr, port: u16) -> bool {
     patterns.iter().filter(|pattern| pattern.takes(port)).any(|pattern| match &pattern.hosts {
         Hosts::Network(network, bits) => contains(*network, *bits, address),
@@ -173,7 +171,6 @@ pub(crate) fn network_of(text: &str) -> Option<(IpAddr, u8)> {
     (bits <= most).then_some((address, bits))
 }
 
-/// Returns whether an address is in a network.
 pub(crate) fn contains(network: IpAddr, bits: u8, address: IpAddr) -> bool {
     let bits = u32::from(bits);
     match (network, address) {

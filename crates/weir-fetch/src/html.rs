@@ -18,15 +18,12 @@ use url::Url;
 /// A page converted to Markdown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConvertedPage {
-    /// The page's own title.
     pub title: Option<String>,
-    /// Its text.
     pub markdown: String,
     /// What was cut or left out, and why.
     pub notes: Vec<String>,
 }
 
-/// The maximum length of a page, in bytes.
 const MAX_HTML_BYTES: usize = 32 << 20;
 
 /// Converts the readable part of a page to Markdown. Links are resolved against the page's URL, if given; links to the

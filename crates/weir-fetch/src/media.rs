@@ -10,7 +10,6 @@ use crate::{FetchError, text};
 pub enum PageFormat {
     /// HTML, converted to Markdown.
     Html,
-    /// Markdown.
     Markdown,
     /// JSON, with long values split over lines.
     Json,
@@ -23,7 +22,6 @@ pub enum PageFormat {
 }
 
 impl PageFormat {
-    /// Returns the name of the format.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Html => "html",

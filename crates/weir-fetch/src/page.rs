@@ -11,7 +11,6 @@ use crate::{FetchError, charset, feed, html, json, text};
 pub enum Fetched {
     /// The page is unchanged since the stored version.
     Unchanged,
-    /// The page was fetched.
     Page(Box<Page>),
 }
 
@@ -20,7 +19,6 @@ pub enum Fetched {
 pub struct Page {
     /// The final URL, after redirects.
     pub url: String,
-    /// The number of redirects.
     pub redirects: u8,
     /// The page's own title, or the last part of its URL.
     pub title: String,
@@ -28,7 +26,6 @@ pub struct Page {
     pub media: String,
     /// The original format.
     pub form: PageFormat,
-    /// Its text.
     pub text: String,
     /// The entity tag, to check later whether the page has changed.
     pub etag: Option<String>,
@@ -49,7 +46,6 @@ pub(crate) struct PageOrigin {
     pub last_modified: Option<String>,
 }
 
-/// Builds a page from its body.
 pub(crate) fn build(origin: PageOrigin, content: BodyContent) -> Result<Page, FetchError> {
     let BodyContent { bytes, received, mut notes } = content;
     let media = media::of(origin.media.as_deref(), &origin.url, &bytes)?;

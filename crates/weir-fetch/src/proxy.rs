@@ -19,7 +19,6 @@ pub struct Proxies {
 }
 
 impl Proxies {
-    /// Returns the proxy for a page, if any.
     pub(crate) fn of(&self, url: &Url) -> Option<&str> {
         let proxy = match url.scheme() {
             "https" => self.https.as_deref(),

@@ -60,7 +60,6 @@ pub enum RootCertificates {
 /// How names are resolved.
 #[derive(Clone, Default)]
 pub enum NameResolver {
-    /// By the system.
     #[default]
     System,
     /// By this function.
@@ -86,7 +85,6 @@ pub struct Settings {
     pub limits: Limits,
     /// The hosts that may be reached.
     pub guard: Guard,
-    /// The proxies to use.
     pub proxies: Proxies,
     /// The trusted certificates.
     pub roots: RootCertificates,
@@ -99,7 +97,6 @@ pub struct Settings {
 /// A page to fetch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
-    /// The URL.
     pub url: String,
     /// The entity tag of the stored version.
     pub etag: Option<String>,

@@ -76,7 +76,6 @@ fn line_end(bytes: &[u8]) -> &'static str {
     if long * 2 > all { "\r\n" } else { "\n" }
 }
 
-/// Converts a text to these line ends.
 fn with_line_ends<'a>(text: &'a str, end: &str) -> Cow<'a, str> {
     match (end, text.contains('\r')) {
         ("\n", false) => Cow::Borrowed(text),

@@ -22,17 +22,13 @@ pub enum FileAction {
     Read,
     /// Changed a part of it.
     Edited,
-    /// Wrote it.
     Wrote,
 }
 
 /// A file that a session is working with.
 pub struct FileUse<'a> {
-    /// The location of the file.
     pub place: &'a FileLocation,
-    /// The content of the file.
     pub content: &'a Content,
-    /// The content as text.
     pub text: &'a str,
     /// What the session did.
     pub how: FileAction,

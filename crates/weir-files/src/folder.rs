@@ -93,7 +93,6 @@ impl Folder {
         Ok(rustix::fs::linkat(&self.0, from, &self.0, to, AtFlags::empty())?)
     }
 
-    /// Removes a file.
     pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }

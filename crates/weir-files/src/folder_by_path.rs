@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use weir_host::os;
 
-/// A folder.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -58,7 +57,6 @@ impl Folder {
         std::fs::hard_link(self.0.join(from), self.0.join(to))
     }
 
-    /// Removes a file.
     pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
         std::fs::remove_file(self.0.join(name))
     }

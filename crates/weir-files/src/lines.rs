@@ -7,16 +7,13 @@ use weir_host::error::CommandError;
 pub enum Range {
     /// From the first to the last line, inclusive.
     Between(usize, usize),
-    /// This many lines at the end.
     Last(usize),
 }
 
 /// Some lines of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LineSelection<'a> {
-    /// The lines.
     pub text: &'a str,
-    /// The number of the first line.
     pub first: usize,
     /// The number of the last line. Less than the first if there are none.
     pub last: usize,

@@ -18,7 +18,6 @@ use weir_policy::gate::{self, Action, Request, Target};
 /// What is to be done with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access<'a> {
-    /// Read it.
     Read,
     /// Change it as the text says.
     Change(&'a str),
@@ -43,7 +42,6 @@ impl FileLocation {
         name(&self.shown, usize::MAX)
     }
 
-    /// Returns the folder of the file.
     pub fn folder(&self) -> &Path {
         self.full.parent().unwrap_or(Path::new("/"))
     }

@@ -26,7 +26,6 @@ pub fn parser_main() -> ExitCode {
     weir_runner::serve(wire::answer)
 }
 
-/// Outlines a text in a language.
 pub fn outline(language: &'static Language, text: &str) -> Result<Outline, OutlineError> {
     if text.len() > weir_outline::LARGEST {
         return Err(OutlineError::TooLarge);

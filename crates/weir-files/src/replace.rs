@@ -22,7 +22,6 @@ const MAX_TRIES: usize = 8;
 pub enum Failure {
     /// The file has changed since it was read.
     Moved,
-    /// Any other failure.
     Io(io::Error),
 }
 

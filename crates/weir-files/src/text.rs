@@ -18,17 +18,14 @@ const MAX_FILE_BYTES: u64 = 8 << 20;
 
 /// The content of a file.
 pub struct Content {
-    /// The bytes of the file.
     pub bytes: Vec<u8>,
     /// The BLAKE3 hash of the bytes, in hexadecimal.
     pub hash: String,
-    /// The file's metadata.
     pub about: Metadata,
 }
 
 /// The text of a file.
 pub struct Text<'a> {
-    /// The text.
     pub text: Cow<'a, str>,
     /// Whether some bytes were not valid and are shown as `�`.
     pub replaced: bool,
@@ -37,14 +34,12 @@ pub struct Text<'a> {
 }
 
 impl Content {
-    /// Reads the file at a location.
     pub fn read(place: &FileLocation) -> Result<Self, CommandError> {
         Folder::open(place.folder())
             .and_then(|folder| Self::read_in(&folder, place.name()))
             .map_err(|error| unreadable(place, &error))
     }
 
-    /// Reads a file in a folder.
     pub fn read_in(folder: &Folder, name: &OsStr) -> io::Result<Self> {
         let file = folder.file(name)?;
         let about = file.metadata()?;
@@ -66,7 +61,6 @@ impl Content {
         Ok(Self { bytes, hash, about })
     }
 
-    /// Returns the content as text, if it is text.
     pub fn text(&self, place: &FileLocation) -> Result<Text<'_>, CommandError> {
         let decoded = terminal::from_utf16(&self.bytes);
         if terminal::is_binary(decoded.as_deref().map_or(self.bytes.as_slice(), str::as_bytes)) {

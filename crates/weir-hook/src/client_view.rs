@@ -29,7 +29,6 @@ pub(super) struct CountedView {
 }
 
 impl<'a> ClientView<'a> {
-    /// Returns the client's view of the output of a tool call.
     pub(super) fn of(call: &Call<'_>, used: &ToolCall, done: &'a Done) -> Self {
         let output = &done.output;
         if let Shown::Part(part) = &output.shown {
@@ -69,7 +68,6 @@ impl<'a> ClientView<'a> {
         CountedView { tokens: self.tokens(), is_whole: !self.is_part }
     }
 
-    /// Returns the number of tokens of the view.
     pub(super) fn tokens(&self) -> usize {
         weir_tokens::count(&self.text)
     }

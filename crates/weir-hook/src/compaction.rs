@@ -79,7 +79,6 @@ fn steps_at_end(path: &Path) -> Option<Vec<Step>> {
     Some(read.sessions.into_iter().find(|session| session.subagent.is_empty())?.steps)
 }
 
-/// Returns the end of a transcript.
 pub(super) fn end_of(transcript: &Path) -> std::io::Result<String> {
     let mut file = foreign::open_user_file(transcript)?;
     let begin = file.metadata()?.len().saturating_sub(TRANSCRIPT_END);

@@ -15,7 +15,6 @@ pub(super) fn name(client: &Client, hook: &Hook) -> String {
     format!("{}\0{}\0{subagent}", client.session, hook.session)
 }
 
-/// Forgets what the conversation of a hook was shown.
 pub fn forget_shown(env: &Env, paths: &Paths, client: &Client, hook: &Hook) -> Result<(), CommandError> {
     let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
     let place = SessionLocation::find(env, paths, &hook.folder, session)?;

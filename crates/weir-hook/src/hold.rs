@@ -59,7 +59,6 @@ pub(super) enum HoldDecision {
 }
 
 impl HoldDecision {
-    /// Shows the replacement if there is one.
     fn of(replacement: Option<String>, otherwise: Outcome) -> Self {
         replacement.map_or(Self::LeftAlone(otherwise), |text| Self::Replaced(named(&text).into_owned()))
     }
@@ -292,7 +291,6 @@ pub(super) struct KeptText {
     text: BlobReader,
 }
 
-/// Stores a text.
 pub(super) fn keep(
     store: &mut Store,
     scope: &Scope,

@@ -173,9 +173,7 @@ pub struct HookContext<'a> {
     pub paths: Paths,
     /// Where the user turned Weir off.
     pub switch: Switch,
-    /// The current time.
     pub now: Timestamp,
-    /// When the hook arrived.
     pub started: Instant,
     /// The state of the files that tools have read.
     pub files: FileState,
@@ -265,7 +263,6 @@ struct Call<'a> {
     /// The user's configuration, once it is needed.
     config: OnceCell<Config>,
     scope: Scope,
-    /// The folder of the store.
     folder: PathBuf,
     /// The folder that the client reports, which may not be the session's.
     shell_folder: PathBuf,

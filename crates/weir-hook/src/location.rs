@@ -55,7 +55,6 @@ pub fn belongs_to(started: &Path, current: &Path) -> std::io::Result<bool> {
 pub struct OpenError {
     /// The error of the store.
     pub error: StoreError,
-    /// The folder of the store.
     folder: PathBuf,
 }
 

@@ -26,7 +26,6 @@ const EXCERPT_BYTES: usize = 64 << 10;
 pub(crate) struct Payload {
     /// The complete payload, except that long texts are cut to their beginnings and ends.
     pub value: Value,
-    /// The long texts, and where they belong in the payload.
     long: Vec<PlacedText>,
     /// The file that contains them, one after the other.
     file: Option<File>,
@@ -97,7 +96,6 @@ impl Payload {
     }
 }
 
-/// Copies everything.
 pub(crate) fn copy(from: &mut dyn Read, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -223,7 +221,6 @@ fn nameless_file(folder: &Path) -> io::Result<File> {
 /// Writes the text of a JSON string to a file, unescaped.
 struct Unescape {
     file: BufWriter<File>,
-    /// Where the text begins in the file.
     begin: u64,
     bytes: u64,
     /// An incomplete escape sequence.
@@ -370,7 +367,6 @@ mod tests {
         all
     }
 
-    /// Returns the long texts in full, each with its place in the payload.
     fn long(payload: &Payload) -> Vec<(String, Vec<u8>)> {
         fn place(value: &Value, at: &Value) -> Option<String> {
             if std::ptr::eq(value, at) {

@@ -42,7 +42,6 @@ impl Call<'_> {
         }
     }
 
-    /// Records the hook's events, and that the hook arrived.
     pub(super) fn record(&mut self, mut told: Vec<Event>, seen: HookRun) -> Result<(), CommandError> {
         if let Point::AfterTool(used, done) = &self.hook.point
             && let Err(error) = hold::repeats::note_written(self, used, done)

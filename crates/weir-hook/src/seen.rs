@@ -20,11 +20,8 @@ use super::{Call, HoldDecision, HookContext, STORE_WAIT, faults, hold, meter, tr
 
 /// A tool's result in a request.
 pub struct RequestedResult {
-    /// The name of the conversation.
     pub conversation: String,
-    /// The call.
     pub call: ToolCall,
-    /// Its output.
     pub done: Done,
     /// How the model can read more than it is shown.
     pub face: Face,

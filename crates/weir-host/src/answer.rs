@@ -26,7 +26,6 @@ impl Budget {
     /// The budget of a person, who is given everything that a terminal can take.
     const PERSON_TOKENS: usize = 2_000_000;
 
-    /// Returns the budget of a person.
     pub fn for_person() -> Self {
         Self(Self::PERSON_TOKENS)
     }
@@ -36,7 +35,6 @@ impl Budget {
         Self((tokens as usize).clamp(Self::MIN_TOKENS, Self::MAX_TOKENS))
     }
 
-    /// Returns the number of tokens.
     pub fn tokens(self) -> usize {
         self.0
     }
@@ -60,11 +58,8 @@ pub struct Answer<D = Value> {
 
 /// The output of a program that was run.
 pub struct PrintedOutput {
-    /// Its beginning.
     pub beginning: String,
-    /// Its length, in bytes.
     pub bytes: u64,
-    /// Whether the answer contains all of it.
     pub is_whole: bool,
     /// Whether the program failed.
     pub failed: bool,
@@ -89,12 +84,10 @@ impl<D> Answer<D> {
         Self { text, data, found: true, unbounded: None, exit_code: None, printed: Vec::new() }
     }
 
-    /// Returns an answer that found nothing.
     pub fn nothing(text: String, data: D) -> Self {
         Self { found: false, ..Self::new(text, data) }
     }
 
-    /// Returns the same answer with other data.
     pub fn map<E>(self, data: impl FnOnce(D) -> E) -> Answer<E> {
         let Self { text, data: before, found, unbounded, exit_code, printed } = self;
         Answer { text, data: data(before), found, unbounded, exit_code, printed }
@@ -153,7 +146,6 @@ pub fn headline(entry: &Entry) -> String {
     line
 }
 
-/// Returns references as data.
 pub fn references(all: &[Reference]) -> Vec<String> {
     all.iter().map(ToString::to_string).collect()
 }

@@ -85,7 +85,6 @@ pub struct Env {
     pub session: Option<String>,
     /// The session named by the client that started this process.
     pub client_session: Option<String>,
-    /// The home folder.
     pub home: Option<PathBuf>,
     all: OnceLock<Vec<(OsString, OsString)>>,
     data: Option<PathBuf>,
@@ -214,7 +213,6 @@ pub fn client_folder(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
-/// Returns the home folder.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|path| path.is_absolute())

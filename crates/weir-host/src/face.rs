@@ -58,7 +58,6 @@ impl Face {
         self.word("`weir run --file`", "ctx_execute")
     }
 
-    /// Names an option.
     pub fn option(self, name: &str) -> String {
         match self {
             Self::Terminal => format!("--{name}"),

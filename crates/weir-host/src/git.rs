@@ -218,7 +218,6 @@ fn is_reference(name: &str) -> bool {
     name.strip_prefix("refs/").is_some_and(|rest| rest.split('/').all(|part| !matches!(part, "" | "." | "..")))
 }
 
-/// Returns the branch that a reference is, if it is one.
 fn branch_of(reference: &str) -> Option<String> {
     reference.strip_prefix("refs/heads/").filter(|branch| *branch != ".invalid").map(str::to_owned)
 }

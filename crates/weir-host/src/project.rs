@@ -98,7 +98,6 @@ impl Project {
         }
     }
 
-    /// Returns the repository, if the project is one.
     pub fn repository(&self) -> Option<&Repository> {
         self.repository.as_ref()
     }

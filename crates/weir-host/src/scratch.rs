@@ -38,7 +38,6 @@ impl Scratch {
         }
     }
 
-    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }

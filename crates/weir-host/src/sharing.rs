@@ -24,7 +24,6 @@ pub struct SharedStore {
     pub user: String,
     /// The key of the project that owns the store.
     pub owner: String,
-    /// The name of the store's folder.
     pub folder: String,
     /// Where the project that owns the store was when the user agreed.
     pub root: String,

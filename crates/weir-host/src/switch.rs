@@ -35,11 +35,8 @@ pub enum Off {
     Variable,
     /// Whether it is off cannot be told, for this reason.
     Unknown(String),
-    /// It is off everywhere.
     Everywhere,
-    /// It is off for the client with this name.
     Client(String),
-    /// It is off in this folder.
     Folder(PathBuf),
     /// It is off in this folder, which the configuration lists.
     Setting(PathBuf),
@@ -85,14 +82,12 @@ fn title(name: &str) -> &str {
 #[serde(deny_unknown_fields, default)]
 pub struct SwitchFile {
     pub everywhere: bool,
-    /// The names of clients.
     pub clients: Vec<String>,
     /// Folders, with everything below them.
     pub folders: Vec<PathBuf>,
 }
 
 impl SwitchFile {
-    /// Returns the path of the file.
     pub fn path(paths: &Paths) -> PathBuf {
         paths.config.with_file_name(FILE)
     }

@@ -8,7 +8,6 @@ use weir_core::Timestamp;
 
 use crate::error::CommandError;
 
-/// Returns the current time.
 pub fn now() -> Timestamp {
     Timestamp(jiff::Timestamp::now().as_millisecond())
 }

@@ -18,7 +18,6 @@ const MAX_CONCURRENT_FETCHES: usize = 4;
 
 /// A request to fetch pages.
 pub struct FetchRequest {
-    /// The addresses, as given.
     pub urls: Vec<String>,
     /// The name under which the pages can be found, before their addresses.
     pub label: Option<String>,
@@ -28,17 +27,13 @@ pub struct FetchRequest {
 
 /// The outcome for one address.
 pub struct FetchOutcome {
-    /// The address, as given.
     pub url: String,
     /// The page, or why it is missing.
     pub result: Result<StoredPage, CommandError>,
 }
 
-/// A page in the store.
 pub struct StoredPage {
-    /// The entry.
     pub entry: Entry,
-    /// The entry's text.
     pub text: BlobReader,
     /// How the page was obtained.
     pub how: PageOrigin,
@@ -50,7 +45,6 @@ pub enum PageOrigin {
     Fetched {
         /// The format of the page.
         form: &'static str,
-        /// The number of redirects.
         redirects: u8,
         /// Remarks on what was cut or changed.
         notes: Vec<String>,
@@ -180,7 +174,6 @@ fn settings(context: &Context, denied: Vec<String>) -> Result<Settings, CommandE
     })
 }
 
-/// Stores a fetched page, and returns the page from the store.
 fn store_page(
     open: &mut LockedStores<'_>,
     scope: &Scope,

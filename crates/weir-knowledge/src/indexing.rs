@@ -32,7 +32,6 @@ use report::IndexReport;
 use walk::Globs;
 pub use walk::{FolderListing, FoundFile};
 
-/// A request to index.
 pub struct IndexRequest {
     /// A file or a folder, with its links resolved.
     pub path: PathBuf,

@@ -24,7 +24,6 @@ use refresh::MapPart;
 pub use render::MapData;
 pub use symbols::{FoundSymbol, SymbolQuery, find as find_symbols};
 
-/// A request for a map.
 pub struct MapRequest {
     /// The folder, with links resolved.
     pub folder: PathBuf,
@@ -34,7 +33,6 @@ pub struct MapRequest {
     pub focus: Vec<PathBuf>,
     /// Words that describe the current work.
     pub query: String,
-    /// The budget of the answer.
     pub budget: Budget,
 }
 
@@ -47,7 +45,6 @@ pub enum Reach {
     Folder,
 }
 
-/// Makes a map.
 pub async fn map(context: &Context, order: MapRequest) -> Result<Answer<MapData>, CommandError> {
     let scope = context.scope();
     // The first map may take a while, and other calls must not wait for it.

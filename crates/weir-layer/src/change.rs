@@ -55,7 +55,6 @@ pub enum ChangeKind {
 pub enum What {
     /// A regular file.
     File,
-    /// A folder.
     Folder,
     /// A symbolic link.
     Link,
@@ -95,7 +94,6 @@ pub struct Applied {
 /// A change that was held back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
-    /// The change.
     pub change: Change,
     /// Where the run's version is now; nowhere if the change is a removal or the attributes of a folder.
     pub to: Option<PathBuf>,
@@ -106,11 +104,9 @@ pub struct Held {
 /// A change that could not be applied, because somebody else changed the same thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// The change.
     pub change: Change,
     /// Where the run's version is now; nowhere if the change is a removal or the attributes of a folder.
     pub to: Option<PathBuf>,
-    /// What happened.
     pub kind: ConflictKind,
 }
 
@@ -150,7 +146,6 @@ impl fmt::Display for UndoId {
 pub struct Undone {
     /// What is again as it was before the run.
     pub done: Vec<PathBuf>,
-    /// What stays as it is.
     pub refused: Vec<Refused>,
 }
 
@@ -168,7 +163,6 @@ pub struct Refused {
 pub struct Recovered {
     /// The project of the run, if that could be read.
     pub project: Option<PathBuf>,
-    /// What was done.
     pub how: RecoveredHow,
 }
 
@@ -231,7 +225,6 @@ pub enum WhyNot {
     /// A folder could not be read.
     #[error("cannot look at `{}`: {why}", .path.display())]
     Io {
-        /// The folder.
         path: PathBuf,
         /// What the system said.
         why: io::Error,
@@ -257,17 +250,13 @@ pub enum LayerError {
     /// A file of the layer is not what was written there.
     #[error("cannot read the layer `{}`: {why}", .path.display())]
     Damaged {
-        /// The file.
         path: PathBuf,
-        /// What is wrong.
         why: String,
     },
     /// A system call failed.
     #[error("cannot {what} `{}`: {why}", .path.display())]
     Io {
-        /// What was tried.
         what: &'static str,
-        /// On what.
         path: PathBuf,
         /// What the system said.
         why: io::Error,

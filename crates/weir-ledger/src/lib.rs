@@ -32,7 +32,6 @@ impl Migration {
 /// A migration that has run, as the ledger of a database has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
-    /// Its name.
     pub name: String,
     /// The checksum of what ran.
     pub checksum: String,

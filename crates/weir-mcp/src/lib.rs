@@ -115,7 +115,6 @@ pub fn named_session(call: &RequestContext<RoleServer>) -> Result<Option<&str>, 
     Ok(named.filter(|key| !key.trim().is_empty()))
 }
 
-/// Returns the name by which a client is stored.
 pub fn client_name(client: &Implementation) -> String {
     one_line(&client.name, MAX_NAME_CHARS)
 }
@@ -128,7 +127,6 @@ pub fn result(answer: Result<Answer, CommandError>) -> CallToolResult {
     }
 }
 
-/// Returns the texts of a result.
 pub fn texts(result: &CallToolResult) -> impl Iterator<Item = &str> {
     result.content.iter().filter_map(|block| block.as_text()).map(|text| text.text.as_str())
 }
@@ -139,7 +137,6 @@ struct Server {
     fallback_session: String,
     /// Whether the client named that session when it started the server.
     is_session_known: bool,
-    /// When the server was started.
     started: Timestamp,
     background: EmbedderHandle,
 }

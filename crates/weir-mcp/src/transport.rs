@@ -143,7 +143,6 @@ fn id_in(members: &str) -> Option<Value> {
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> AnswerWriter<W> {
-    /// Writes a complete message, and then removes the request that it answers.
     fn write(
         &self,
         message: Vec<u8>,

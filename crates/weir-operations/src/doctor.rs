@@ -352,7 +352,6 @@ fn check_spool(context: &Context) -> Vec<Check> {
     checks
 }
 
-/// Returns a path as a word for a shell.
 fn shell_word(path: &Path) -> String {
     quoted(&path.display().to_string())
 }

@@ -100,7 +100,6 @@ const FORMS: &[Form] = &[
     Form { name: "openapi", about: "`components` of an OpenAPI 3.1 document", document: openapi },
 ];
 
-/// The command.
 pub fn command() -> Command {
     let forms = FORMS.iter().map(|form| format!("  {:<18}{}", form.name, form.about)).collect::<Vec<_>>().join("\n");
     Command::new("schema")

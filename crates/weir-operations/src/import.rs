@@ -97,7 +97,6 @@ keep their original times. Running it again imports only what is new.";
     }
 }
 
-/// Returns the client with this name.
 fn client(name: &str) -> Result<&'static weir_clients::Client, CommandError> {
     weir_clients::find(name).ok_or_else(|| {
         let names: Vec<&str> = weir_clients::all().map(|client| client.name).collect();

@@ -230,7 +230,6 @@ impl Operation {
         }
     }
 
-    /// Returns what the operation needs.
     pub fn needs(&self) -> Needs {
         match self.start {
             Start::Knowledge(_) => Needs::Knowledge,

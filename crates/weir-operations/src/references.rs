@@ -50,7 +50,6 @@ pub async fn resolve(context: &KnowledgeContext, text: &str) -> Result<Reference
     }
 }
 
-/// Returns the references that some texts name.
 pub async fn resolve_all(context: &KnowledgeContext, texts: &[String]) -> Result<Vec<Reference>, CommandError> {
     let mut references = Vec::with_capacity(texts.len());
     for text in texts {

@@ -208,7 +208,6 @@ pub struct FoundHits {
     pub left_out: Vec<String>,
 }
 
-/// Runs a query.
 pub async fn hits(context: &KnowledgeContext, query: Query) -> Result<FoundHits, CommandError> {
     let QueryResult { findings, no_vector, more, left_out, .. } = search(&Searcher::new(context).await?, query).await?;
     let entries: Vec<&Entry> = findings.hits.iter().map(|hit| &hit.entry).collect();

@@ -177,7 +177,6 @@ impl StatsReport {
         Answer::new(parts.join("\n\n"), StatsData::Report(Box::new(data)))
     }
 
-    /// Returns the sums of all rows with the same key.
     fn sums<K: Ord>(&self, key: impl Fn(&MeterRow) -> K) -> BTreeMap<K, Account> {
         let mut sums: BTreeMap<K, Account> = BTreeMap::new();
         for row in &self.rows {

@@ -39,7 +39,6 @@ pub fn find(name: &str) -> Option<&'static Operation> {
     OPERATIONS.iter().find(|operation| operation.tool == name)
 }
 
-/// Says that there is no such tool, and which there are.
 pub fn no_such_tool(name: &str) -> String {
     let names = listed(&ListedTools::All).map(|operation| operation.tool).collect::<Vec<_>>().join(", ");
     format!("no tool `{}`; available: {names}", one_line(name, 60))

@@ -77,7 +77,6 @@ pub struct Language {
 /// What the files of a language mostly contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
-    /// Code.
     Code,
     /// Keys and values. A large file is data.
     Keys,
@@ -85,11 +84,9 @@ pub enum Content {
     Text,
 }
 
-/// How a language is read.
 pub(crate) enum ReadMethod {
     /// By the walk over the syntax tree.
     Walk(Spec),
-    /// By its own reader.
     Own(Reader),
 }
 

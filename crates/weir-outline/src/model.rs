@@ -21,16 +21,13 @@ pub struct Outline {
     pub items: Vec<Item>,
     /// Number of places that could not be parsed.
     pub broken: usize,
-    /// Number of lines of the file.
     pub lines: u32,
-    /// Number of bytes of the file.
     pub bytes: usize,
 }
 
 /// One symbol, with the symbols inside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
-    /// What it is.
     pub kind: ItemKind,
     /// Its names: several if one declaration names several, none if it has no name.
     pub names: Vec<String>,
@@ -65,11 +62,9 @@ pub enum ItemKind {
     Function,
     /// A field or a property.
     Field,
-    /// One of the values of an enum.
     Variant,
     /// A constant or a variable.
     Constant,
-    /// A macro.
     Macro,
     /// A re-export of something from elsewhere.
     Export,
@@ -93,9 +88,7 @@ pub enum Visibility {
 /// What an item is a part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ItemOrigin {
-    /// The program.
     Program,
-    /// Its tests.
     Test,
     /// The tokens of a macro, which were parsed as items.
     Macro,

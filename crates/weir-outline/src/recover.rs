@@ -78,7 +78,6 @@ fn worth(items: &[Item]) -> (usize, usize) {
     items.iter().map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
-/// A line, and where it is.
 #[derive(Clone, Copy)]
 struct SourceLine<'t> {
     text: &'t str,

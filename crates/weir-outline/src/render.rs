@@ -26,7 +26,6 @@ pub enum Level {
 /// An outline as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
-    /// The text.
     pub text: String,
     /// The level it is shown at, or `None` if it is the file itself.
     pub level: Option<Level>,

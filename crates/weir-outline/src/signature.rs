@@ -33,7 +33,6 @@ impl Omissions {
     }
 }
 
-/// Returns the signature of a node.
 pub(crate) fn write(spec: &Spec, table: &Table, (node, text): (Node<'_>, &str), omissions: &Omissions) -> String {
     let mut writer = SignatureWriter {
         spec,

@@ -12,11 +12,9 @@ pub(crate) struct Spec {
     pub version: u32,
     /// File name extensions, without the dot.
     pub extensions: &'static [&'static str],
-    /// Complete file names.
     pub file_names: &'static [&'static str],
     /// Interpreters in the first line of a script (`#!`).
     pub programs: &'static [&'static str],
-    /// The grammar.
     pub grammar: fn() -> tree_sitter::Language,
     /// The meaning of node kinds. A kind without a row is skipped, with everything inside it.
     pub rows: &'static [(&'static str, Row)],
@@ -39,7 +37,6 @@ pub(crate) struct Spec {
 pub(crate) enum Row {
     /// Not an item, but may contain items.
     Through,
-    /// An item.
     Item(ItemRow),
     /// A macro whose tokens may be items; the hook [`Hooks::macros`] returns their ranges.
     Macro,
@@ -136,7 +133,6 @@ pub(crate) struct Docs {
 pub(crate) struct Site<'t> {
     pub node: Node<'t>,
     pub text: &'t str,
-    /// Its attributes.
     pub attributes: &'t [String],
     /// The kind IDs of the nodes between it and the enclosing item, outermost first.
     pub through: &'t [u16],
@@ -145,7 +141,6 @@ pub(crate) struct Site<'t> {
 }
 
 impl<'t> Site<'t> {
-    /// Returns the text of a node.
     pub(crate) fn text_of(&self, node: Node<'t>) -> &'t str {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
@@ -155,7 +150,6 @@ impl<'t> Site<'t> {
         self.node.child_by_field_name(field).map(|node| self.text_of(node))
     }
 
-    /// Returns the first child of a kind.
     pub(crate) fn child(&self, kind: &'static str) -> Option<Node<'t>> {
         NodeSelector::Kind(kind).of(self.node)
     }

@@ -7,7 +7,6 @@ pub struct Asset {
     ending: &'static str,
     /// The value of its `Content-Type` header.
     pub media_type: &'static str,
-    /// Its content.
     pub body: &'static str,
     hash: u64,
 }

@@ -172,7 +172,6 @@ pub(crate) struct Label {
     /// Where its middle is.
     pub(crate) x: f64,
     pub(crate) y: f64,
-    /// How many characters it has.
     pub(crate) characters: usize,
 }
 

@@ -215,7 +215,6 @@ pub struct Pager {
     pub page: u64,
     /// How many things one page has.
     pub size: u64,
-    /// How many there are in all.
     pub total: u64,
 }
 
@@ -287,7 +286,6 @@ pub(crate) struct Row {
     pub(crate) is_chosen: bool,
 }
 
-/// What is in a cell.
 pub(crate) struct Cell {
     pub(crate) content: Markup,
     pub(crate) class: &'static str,

@@ -13,20 +13,17 @@ use crate::shell::{Content, Shell};
 use crate::text::Text;
 use crate::words::{Badge, Words};
 
-/// An entry.
 #[derive(Debug, Clone)]
 pub struct EntryPage {
     /// Its reference, without the marks around it.
     pub reference: Text,
     /// The command, the path, the title of the page.
     pub title: Text,
-    /// Whether the title is code.
     pub is_code: bool,
     /// Whose words it is.
     pub words: Words,
     /// The tool or the place that it came from.
     pub source: Option<Text>,
-    /// When it was stored.
     pub at: Moment,
     /// When it will be removed.
     pub expires: Option<Moment>,
@@ -34,7 +31,6 @@ pub struct EntryPage {
     pub is_pinned: bool,
     /// How it ended, and what speaks against it.
     pub badges: Vec<Badge>,
-    /// The session it belongs to.
     pub session: Option<SessionLink>,
     /// What it comes to; none if its text is gone, or if the run that writes it is in progress.
     pub figures: Option<Figures>,
@@ -52,14 +48,12 @@ pub struct EntryPage {
     pub gone: Option<Text>,
 }
 
-/// The session of an entry.
 #[derive(Debug, Clone)]
 pub struct SessionLink {
     /// Identifies the session.
     pub key: Text,
     /// What it is about.
     pub title: Text,
-    /// The request that the entry belongs to.
     pub request: Option<u64>,
 }
 
@@ -68,17 +62,14 @@ pub struct SessionLink {
 pub struct Figures {
     /// Tokens of the whole text.
     pub tokens: Option<u64>,
-    /// Tokens of the digest.
     pub digest_tokens: Option<u64>,
     /// Lines of the whole text.
     pub lines: Option<u64>,
-    /// Its bytes.
     pub bytes: u64,
     /// Secrets that were removed before it was stored.
     pub redactions: u64,
 }
 
-/// A line of a digest.
 #[derive(Debug, Clone)]
 pub enum DigestLine {
     /// The line on top.
@@ -87,9 +78,7 @@ pub enum DigestLine {
     Part(Text),
     /// A line, and the line of the text that it comes from.
     Line {
-        /// The number of that line.
         at: Option<u64>,
-        /// The line of the digest.
         text: Text,
     },
 }
@@ -97,7 +86,6 @@ pub enum DigestLine {
 /// A piece of a text: a line, or lines that are folded.
 #[derive(Debug, Clone)]
 pub enum Piece {
-    /// A line.
     Line(Line),
     /// Lines that are folded.
     Fold {
@@ -105,7 +93,6 @@ pub enum Piece {
         from: u64,
         /// The last line.
         to: u64,
-        /// What they are.
         what: Option<Text>,
         /// The lines; empty if there are too many for the page, which then has a link to them.
         lines: Vec<Line>,
@@ -117,7 +104,6 @@ pub enum Piece {
 pub struct Line {
     /// Its number, from 1.
     pub number: u64,
-    /// The line itself.
     pub text: Text,
     /// Whether it says that something failed.
     pub is_failure: bool,
@@ -128,9 +114,7 @@ pub struct Line {
 pub struct AskedAgain {
     /// The first and the last line that it asked for; none if it named no lines.
     pub lines: Option<(u64, u64)>,
-    /// The request in which it asked.
     pub request: Option<u64>,
-    /// Tokens of the answer.
     pub tokens: u64,
 }
 
@@ -139,7 +123,6 @@ const FORGETTING: &str = "The text is removed from the store. Its reference will
                           cannot be taken back.";
 
 impl EntryPage {
-    /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let main = html! {
             (self.head(shell))

@@ -134,7 +134,6 @@ pub(crate) fn duration(seconds: u64) -> String {
     }
 }
 
-/// Returns the figure, or the words that say that there is none.
 pub(crate) fn known(figure: Option<String>) -> Markup {
     match figure {
         Some(figure) => figure.render(),

@@ -36,14 +36,10 @@ pub struct Health {
     pub store_limit: Option<u64>,
 }
 
-/// A check.
 #[derive(Debug, Clone)]
 pub struct Check {
-    /// What was checked.
     pub name: Text,
-    /// How it ended.
     pub state: CheckState,
-    /// What was found, and what that means.
     pub found: Prose,
     /// What to do about it.
     pub advice: Option<Prose>,
@@ -65,7 +61,6 @@ pub enum CheckState {
 /// How big the texts were on a day.
 #[derive(Debug, Clone, Copy)]
 pub struct StoreDay {
-    /// A time on this day.
     pub at: Moment,
     /// Its bytes; none if that was not measured.
     pub bytes: Option<u64>,
@@ -74,7 +69,6 @@ pub struct StoreDay {
 const MIB: f64 = 1_048_576.0;
 
 impl Health {
-    /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let is_open = |check: &&Check| check.state == CheckState::Wrong;
         let (open, mut fine): (Vec<&Check>, Vec<&Check>) = self.checks.iter().partition(is_open);

@@ -7,7 +7,6 @@ use weir_core::Timestamp;
 /// A point in time, and how far local time was ahead of UTC then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
-    /// When.
     pub at: Timestamp,
     /// Seconds that local time is ahead of UTC at that time, which differs between summer and winter.
     pub offset_seconds: i32,

@@ -34,7 +34,6 @@ pub struct Notes {
     pub superseded: Vec<NoteCard>,
     /// Old notes that nobody has opened.
     pub never_read: Vec<NoteCard>,
-    /// Whether this is the first page.
     pub is_first: bool,
     /// The place of the last note on this page, if others follow.
     pub next: Option<Text>,
@@ -43,7 +42,6 @@ pub struct Notes {
 /// How many notes there are of each sort.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
-    /// Topics.
     pub topics: u64,
     /// Notes with a doubt.
     pub doubtful: u64,
@@ -68,7 +66,6 @@ pub enum NoteFilter {
     Superseded,
     /// Old ones that nobody has opened.
     NeverRead,
-    /// All of them.
     All,
 }
 
@@ -99,7 +96,6 @@ impl NoteFilter {
 }
 
 impl Notes {
-    /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let first = (!self.is_first).then(|| self.address(shell, self.filter, ""));
         let next = self.next.as_ref().map(|place| self.address(shell, self.filter, place.raw()));
@@ -235,7 +231,6 @@ impl Notes {
         self.filter == NoteFilter::All && self.is_empty()
     }
 
-    /// Whether there is no note at all.
     fn is_empty(&self) -> bool {
         let counts = &self.counts;
         sum(&[counts.doubtful, counts.unconfirmed, counts.current, counts.superseded]) == 0

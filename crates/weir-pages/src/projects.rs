@@ -19,7 +19,6 @@ pub struct Projects {
     pub days: u64,
 }
 
-/// A project.
 #[derive(Debug, Clone)]
 pub struct ProjectRow {
     /// The identity of the project.
@@ -32,11 +31,9 @@ pub struct ProjectRow {
     pub is_there: bool,
     /// Why its store cannot be read, if it cannot.
     pub problem: Option<Text>,
-    /// When it was last used.
     pub last: Option<Moment>,
     /// How many sessions it has had; none if its store was not read.
     pub sessions: Option<u64>,
-    /// How many entries its store has.
     pub entries: Option<u64>,
     /// How many notes; none if they were too many to count.
     pub notes: Option<u64>,
@@ -46,12 +43,10 @@ pub struct ProjectRow {
     pub spent: Option<Money>,
     /// Tokens held back, less what that cost.
     pub net_tokens: Option<i64>,
-    /// The same in money.
     pub net: Option<Money>,
 }
 
 impl Projects {
-    /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let number = self.rows.len() as u64;
         let sentence = html! {

@@ -43,9 +43,7 @@ pub struct Filters {
     pub kind: Option<HitKind>,
     /// Whose words, when the place, and since when: the value and the label of each choice.
     pub from: Vec<Picked>,
-    /// Where.
     pub within: Vec<Picked>,
-    /// Since when.
     pub since: Vec<Picked>,
 }
 
@@ -56,14 +54,11 @@ pub struct Picked {
     pub value: Text,
     /// What the user reads.
     pub label: Text,
-    /// Whether it is chosen.
     pub is_chosen: bool,
 }
 
-/// What a hit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HitKind {
-    /// A note.
     Note,
     /// An event of a session.
     Event,
@@ -98,14 +93,11 @@ impl HitKind {
     }
 }
 
-/// A hit.
 #[derive(Debug, Clone)]
 pub struct Hit {
-    /// What it is.
     pub kind: HitKind,
     /// Its topic, command, path or title.
     pub title: Text,
-    /// Whether the title is code.
     pub is_code: bool,
     /// What it leads to.
     pub target: Target,
@@ -132,9 +124,7 @@ pub struct Hit {
 /// What a hit leads to.
 #[derive(Debug, Clone)]
 pub enum Target {
-    /// An entry.
     Entry(Text),
-    /// A session.
     Session(Text),
     /// An entry whose text is gone.
     Gone(Text),
@@ -143,14 +133,11 @@ pub enum Target {
 /// The text of a hit.
 #[derive(Debug, Clone)]
 pub enum Excerpt {
-    /// Prose.
     Prose(Vec<Span>),
-    /// Lines with their numbers.
     Lines(Vec<(u64, Vec<Span>)>),
 }
 
 impl Search {
-    /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let title = if self.query.is_empty() { "Search".to_owned() } else { format!("Search: {}", self.query.plain()) };
         let main = html! {

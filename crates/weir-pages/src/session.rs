@@ -25,13 +25,9 @@ pub struct Session {
     pub key: Text,
     /// What it is about.
     pub title: Text,
-    /// The name of its project.
     pub project: Text,
-    /// The name of its client.
     pub client: Text,
-    /// The branch that was checked out.
     pub branch: Option<Text>,
-    /// When it began.
     pub from: Moment,
     /// When its last event was.
     pub to: Moment,
@@ -43,20 +39,17 @@ pub struct Session {
     pub figures: Figures,
     /// The length of the window over its requests, if its transcript has them.
     pub window: Option<WindowCourse>,
-    /// What happened.
     pub timeline: Timeline,
     /// The guides that can be shown, in order.
     pub guides: Vec<GuideChoice>,
     /// The chosen one.
     pub guide: Option<Guide>,
-    /// What came of the session.
     pub reflection: Reflection,
 }
 
 /// What a session comes to.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Figures {
-    /// How many requests it made.
     pub requests: Option<u64>,
     /// The length of the window now, in tokens.
     pub window_now: Option<u64>,
@@ -66,12 +59,10 @@ pub struct Figures {
     pub spent: Option<Money>,
     /// Tokens held back, less what was asked for again and Weir's own text.
     pub net_tokens: Option<i64>,
-    /// The same in money.
     pub net: Option<Money>,
 }
 
 impl Session {
-    /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let main = html! {
             (self.head(shell))

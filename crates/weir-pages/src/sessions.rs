@@ -12,7 +12,6 @@ use crate::text::Text;
 /// The list of sessions.
 #[derive(Debug, Clone)]
 pub struct Sessions {
-    /// The sessions of this page.
     pub rows: Vec<SessionRow>,
     /// How many sessions there are in all; none if they are too many to count.
     pub total: Option<u64>,
@@ -20,7 +19,6 @@ pub struct Sessions {
     pub is_newest: bool,
     /// The place after which the next page begins, if there is one.
     pub older: Option<Text>,
-    /// The clients that have sessions, with how many.
     pub clients: Vec<ClientCount>,
     /// The client whose sessions are shown; none means all.
     pub client: Option<Text>,
@@ -28,12 +26,10 @@ pub struct Sessions {
     pub remarks: Vec<Text>,
 }
 
-/// A client and how many sessions it has.
 #[derive(Debug, Clone)]
 pub struct ClientCount {
     /// The word for the client in addresses.
     pub key: Text,
-    /// Its name.
     pub name: Text,
     /// How many sessions; none if they are too many to count.
     pub sessions: Option<u64>,
@@ -48,13 +44,9 @@ pub struct SessionRow {
     pub title: Text,
     /// The identity of its project. A session may have worked in several, each of which has its own part of it.
     pub project_key: Text,
-    /// The name of its project.
     pub project: Text,
-    /// The branch that was checked out.
     pub branch: Option<Text>,
-    /// The name of its client.
     pub client: Text,
-    /// When it began.
     pub started: Moment,
     /// How many requests it made, if its transcript says so.
     pub requests: Option<u64>,
@@ -64,14 +56,12 @@ pub struct SessionRow {
     pub spent: Option<Money>,
     /// Tokens held back, less what was asked for again and Weir's own text.
     pub net_tokens: Option<i64>,
-    /// The same in money.
     pub net: Option<Money>,
     /// Why the figures are as they are, if that is known.
     pub remark: Option<Text>,
 }
 
 impl Sessions {
-    /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let sentence = html! {
             p {
@@ -132,7 +122,6 @@ impl Sessions {
     }
 }
 
-/// Returns sessions as a table.
 pub(crate) fn table(rows: &[SessionRow], shell: &Shell) -> Table {
     Table {
         is_stacked: true,

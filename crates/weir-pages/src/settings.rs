@@ -17,14 +17,11 @@ pub struct Settings {
     pub groups: Vec<Group>,
 }
 
-/// A file of settings.
 #[derive(Debug, Clone)]
 pub struct SettingsFile {
-    /// Its path.
     pub path: Text,
     /// Whose it is, and what it may do.
     pub about: Text,
-    /// What became of it.
     pub state: FileState,
 }
 
@@ -46,24 +43,19 @@ pub enum FileState {
 pub struct Group {
     /// The name of the table.
     pub name: Text,
-    /// The settings in it.
     pub settings: Vec<Setting>,
 }
 
-/// A setting.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    /// Its name in the file.
     pub name: Text,
     /// Its value, as the file would have it.
     pub value: Text,
     /// What it does, in one sentence.
     pub about: Prose,
-    /// What has set it.
     pub set_by: SetBy,
 }
 
-/// What has set a setting.
 #[derive(Debug, Clone)]
 pub enum SetBy {
     /// Nothing: it is as built in.
@@ -72,15 +64,12 @@ pub enum SetBy {
     Variable(Text),
     /// A line of a file.
     File {
-        /// The file.
         path: Text,
-        /// The line.
         line: Option<u64>,
     },
 }
 
 impl Settings {
-    /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let settings = || self.groups.iter().flat_map(|group| &group.settings);
         let changed = settings().filter(|setting| !matches!(setting.set_by, SetBy::Default)).count() as u64;

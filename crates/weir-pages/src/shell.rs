@@ -14,7 +14,6 @@ use crate::text::Text;
 pub struct Shell {
     /// The chosen project; none means all of them.
     pub project: Option<ProjectLink>,
-    /// The other projects that have a store.
     pub other_projects: Vec<ProjectLink>,
     /// The theme that the user has chosen.
     pub theme: Theme,
@@ -46,7 +45,6 @@ pub struct ProjectLink {
 /// Which colours a page has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
-    /// Those of the system.
     System,
     /// Dark on light.
     Light,
@@ -85,7 +83,6 @@ pub(crate) struct Content<'a> {
 }
 
 impl Shell {
-    /// Returns the whole document.
     pub(crate) fn document(&self, content: &Content<'_>) -> String {
         let theme = (self.theme != Theme::System).then(|| self.theme.word());
         html! {

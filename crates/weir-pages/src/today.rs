@@ -36,19 +36,16 @@ pub struct Today {
     pub exception: Option<Text>,
     /// What else is to be seen in it, in whole sentences.
     pub remarks: Vec<Text>,
-    /// A cheaper window, if one was found.
     pub window: Option<CheaperWindow>,
     /// Outputs that were held back, the biggest first.
     pub held: Vec<HeldOutput>,
     /// What happened, the newest first.
     pub events: Vec<EventLine>,
-    /// How many sessions there were.
     pub session_count: u64,
     /// The sessions of these days, the one that was used last first.
     pub sessions: Vec<SessionRow>,
     /// What was held back of each tool in the days of the chart, the most tokens first.
     pub tools: Vec<ToolRow>,
-    /// What runs in the background.
     pub background: Vec<BackgroundRun>,
 }
 
@@ -57,23 +54,18 @@ pub struct Today {
 pub struct Account {
     /// Tokens of the outputs that were held back, in full.
     pub output_tokens: u64,
-    /// Tokens that were shown of them.
     pub shown_tokens: u64,
     /// Tokens that the client would have shown of them, less those that were shown; negative if more were shown.
     pub held_tokens: i64,
-    /// How many outputs there were.
     pub held_outputs: u64,
     /// Tokens of stored texts that the model asked for again.
     pub again_tokens: u64,
-    /// The answers they were in.
     pub again_answers: u64,
     /// Tokens of Weir's own text: guides and the other answers of its tools. Tool descriptions are not counted.
     pub own_tokens: u64,
     /// How often something was said without being asked, such as a guide.
     pub told: u64,
-    /// How many other answers there were.
     pub answers: u64,
-    /// What is left, in tokens.
     pub net_tokens: i64,
     /// What the difference is worth: an estimate.
     pub net: Option<Money>,
@@ -82,7 +74,6 @@ pub struct Account {
 /// A day of the chart.
 #[derive(Debug, Clone, Copy)]
 pub struct Day {
-    /// A time on this day.
     pub at: Moment,
     /// What it comes to; none if there were no sessions.
     pub figures: Option<DayFigures>,
@@ -91,16 +82,13 @@ pub struct Day {
 /// What one day comes to.
 #[derive(Debug, Clone, Copy)]
 pub struct DayFigures {
-    /// How many sessions there were.
     pub sessions: u64,
-    /// The account of the day.
     pub account: Account,
     /// What the sessions cost.
     pub spent: Option<Money>,
 }
 
 impl Today {
-    /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let main = html! {
             (self.head(shell))

@@ -42,9 +42,7 @@ pub struct Window {
     pub compared: Vec<u64>,
     /// How the recommended size is set.
     pub setting: Option<SettingPreview>,
-    /// What was measured.
     pub measured: Text,
-    /// What the figures assume.
     pub assumed: Text,
     /// What nobody can know.
     pub not_known: Text,
@@ -55,9 +53,7 @@ pub struct Window {
 pub struct ClientChoice {
     /// The word in addresses.
     pub key: Text,
-    /// Its name.
     pub name: Text,
-    /// Whether it is shown.
     pub is_chosen: bool,
 }
 
@@ -83,7 +79,6 @@ impl SizeCost {
         self.size.map_or_else(|| "as it was".to_owned(), count)
     }
 
-    /// Returns the sum.
     pub fn total(&self) -> Money {
         Money(
             [self.reads, self.writes, self.output, self.compacting]
@@ -94,7 +89,6 @@ impl SizeCost {
 }
 
 impl Window {
-    /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let main = html! {
             (self.head(shell))

@@ -32,7 +32,6 @@ impl Words {
         Self { origin, standing: Standing::Plain }
     }
 
-    /// Returns the words that say whose they are.
     pub(crate) fn label(self) -> String {
         let origin = self.origin.as_str();
         match self.standing {
@@ -58,18 +57,14 @@ pub enum Badge {
 /// A piece of a text, marked or not: what was searched for, what a revision added or removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// The piece.
     pub text: Text,
-    /// How it is marked.
     pub mark: Mark,
 }
 
 /// How a piece of a text is marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// Not at all.
     None,
-    /// As found.
     Found,
     /// As new in this revision.
     Added,

@@ -33,11 +33,8 @@ pub struct Before {
 /// A file or folder that a run left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planted {
-    /// Its path.
     pub path: PathBuf,
-    /// How it is handled.
     pub kind: Kind,
-    /// What it is, for reports.
     pub what: String,
     /// Whether it existed before and was changed.
     pub changed: bool,

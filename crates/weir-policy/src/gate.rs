@@ -66,7 +66,6 @@ pub enum Access {
 pub enum Caller {
     /// A person at a terminal, who may look at what is theirs.
     Person,
-    /// A model.
     Model,
 }
 

@@ -30,7 +30,6 @@ pub struct Reason {
     pub command: String,
     /// The wrappers around the command, outermost first.
     pub inside: Vec<String>,
-    /// The rule that decided.
     pub rule: Option<DecidingRule>,
     /// Why, as the rest of a sentence that starts with the command.
     pub why: String,
@@ -39,9 +38,7 @@ pub struct Reason {
 /// A rule that decided, and the file that contains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecidingRule {
-    /// The rule as written.
     pub text: String,
-    /// The file.
     pub path: PathBuf,
 }
 

@@ -39,7 +39,6 @@ pub struct Masks {
     pub problems: Vec<MaskProblem>,
 }
 
-/// A problem with a mask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaskProblem {
     /// The path concerned.

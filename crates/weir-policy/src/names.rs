@@ -23,7 +23,6 @@ struct Literals {
 }
 
 impl ByName {
-    /// Adds a pattern.
     pub(crate) fn add(&mut self, pattern: &str, number: usize) {
         let beginning = pattern.split(SPECIAL).next().unwrap_or_default();
         let end = pattern.rsplit(SPECIAL).next().unwrap_or_default();

@@ -74,9 +74,7 @@ impl SourceKind {
 /// A settings file in the format of Claude Code, read by the caller.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The path of the file, for reports.
     pub path: PathBuf,
-    /// Its text.
     pub text: String,
     /// The folder that patterns starting with `/` are relative to.
     pub base: PathBuf,
@@ -87,15 +85,11 @@ pub struct Source {
 /// The rule lists of Weir's own configuration, in the same syntax.
 #[derive(Debug, Clone, Default)]
 pub struct Own {
-    /// The path of the file, for reports.
     pub path: PathBuf,
     /// The folder that patterns starting with `/` are relative to.
     pub base: PathBuf,
-    /// Rules that deny.
     pub deny: Vec<String>,
-    /// Rules that ask.
     pub ask: Vec<String>,
-    /// Rules that allow.
     pub allow: Vec<String>,
     /// Patterns for paths that are readable although the default masks hide them. A denial still wins.
     pub readable: Vec<String>,
@@ -104,9 +98,7 @@ pub struct Own {
 /// A file or a rule that was not understood, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleProblem {
-    /// The file with the rule.
     pub path: PathBuf,
-    /// The rule as written, if it is one rule.
     pub rule: Option<String>,
     /// What is wrong, as a sentence.
     pub wrong: String,
@@ -119,15 +111,12 @@ pub struct RuleProblem {
 /// One valid rule.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// The rule as written.
     pub text: String,
     /// The verdict of the list that contains the rule.
     pub verdict: Verdict,
-    /// The file with the rule.
     pub path: PathBuf,
     /// Where the file comes from.
     pub kind: SourceKind,
-    /// What the rule applies to.
     pub subject: Subject,
 }
 

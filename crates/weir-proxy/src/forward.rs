@@ -37,7 +37,6 @@ pub(super) struct Proxy {
     pub(super) counter: Arc<Counter>,
 }
 
-/// Returns the routes of a proxy.
 pub(super) fn routes(proxy: Arc<Proxy>) -> Router {
     Router::new().route(TALLY_PATH, get(tally)).fallback(pass_on).with_state(proxy)
 }

@@ -28,7 +28,6 @@ const NONCE_BYTES: usize = 16;
 /// What was decided about a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ruling {
-    /// It is shown as it is.
     Shown,
     /// This text is shown instead.
     Held(String),
@@ -39,7 +38,6 @@ pub(super) enum Ruling {
 pub(super) struct ResultKey([u8; blake3::KEY_LEN]);
 
 impl ResultKey {
-    /// Returns the key of the result of a call.
     pub(super) fn of(call: &str, text: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(PURPOSE);
         hasher.update(&(call.len() as u64).to_le_bytes()).update(call.as_bytes()).update(text.as_bytes());

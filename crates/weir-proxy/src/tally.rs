@@ -61,7 +61,6 @@ impl Tally {
 pub(super) struct Counter(Mutex<Tally>);
 
 impl Counter {
-    /// Changes the tally.
     pub(super) fn count(&self, change: impl FnOnce(&mut Tally)) {
         change(&mut lock(&self.0));
     }

@@ -43,7 +43,6 @@ pub(super) struct Upstream {
 
 /// The body of a request to pass on.
 pub(super) struct OutgoingBody {
-    /// The body.
     pub(super) body: Body,
     /// Its length, if the body is in memory.
     pub(super) bytes: Option<u64>,

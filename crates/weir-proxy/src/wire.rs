@@ -23,7 +23,6 @@ const FORMATS: &[WireFormat] = &[anthropic::FORMAT, anthropic::COUNT, chat::FORM
 
 /// The format of requests to an API.
 pub(super) struct WireFormat {
-    /// The ends of the paths that have this format.
     paths: &'static [&'static str],
     /// Reads a body, or returns `None` if it is not of this format.
     pub(super) read: for<'a> fn(&'a str) -> Option<Conversation<'a>>,
@@ -51,7 +50,6 @@ pub(super) struct Conversation<'a> {
 pub(super) struct ResultText<'a> {
     /// The text as a JSON string, as a part of the body.
     pub(super) literal: &'a str,
-    /// What is known about the result.
     pub(super) about: AboutResult,
 }
 
@@ -133,7 +131,6 @@ pub(super) fn splice(body: &str, replaced: &[(&str, String)]) -> String {
     spliced
 }
 
-/// Returns where a part of a text is in it.
 fn place(text: &str, part: &str) -> Option<(usize, usize)> {
     let start = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
     let end = start.checked_add(part.len())?;

@@ -116,9 +116,7 @@ pub struct ApiToken {
     pub projects: Option<Vec<ProjectKey>>,
     /// When it was issued.
     pub created_at: Timestamp,
-    /// When it expires, if it does.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked, if it was.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -127,9 +125,7 @@ pub struct ApiToken {
 pub enum TokenStanding {
     /// It can be used.
     Good,
-    /// It has expired.
     Expired,
-    /// It was revoked.
     Revoked,
 }
 
@@ -163,7 +159,6 @@ impl ApiToken {
 /// The tokens that a call revokes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Revoked {
-    /// One token.
     Token(TokenId),
     /// All tokens of a user, who is shut out until the next one.
     User(UserId),
@@ -182,14 +177,11 @@ pub struct TenantUsage {
     pub max_bytes: Option<u64>,
 }
 
-/// What was deleted with a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DeletedTenant {
-    /// Whether there was such a tenant.
     pub existed: bool,
     /// Its records, erased ones too.
     pub records: u64,
-    /// Its tokens that were left.
     pub tokens: u64,
 }
 
@@ -206,7 +198,6 @@ pub trait Accounts: Send + Sync {
     /// [`Missing`](crate::ErrorKind::Missing).
     fn set_max_bytes(&self, tenant: &TenantId, max_bytes: u64) -> Result<()>;
 
-    /// Returns whether a tenant exists.
     fn has_tenant(&self, tenant: &TenantId) -> Result<bool>;
 
     /// Returns how much a tenant has. One that does not exist has nothing.

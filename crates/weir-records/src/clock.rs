@@ -40,7 +40,6 @@ impl LogicalTime {
         if ahead > MAX_AHEAD_MILLIS { Err(ClockAhead(ahead)) } else { Ok(()) }
     }
 
-    /// Returns whether a clock follows this time if it sees it.
     pub fn is_followed(self, now: Timestamp) -> bool {
         self.millis.saturating_sub(now.0) <= MAX_FOLLOWED_MILLIS
     }

@@ -9,7 +9,6 @@ use crate::id::RecordId;
 pub struct Imprint(u32);
 
 impl Imprint {
-    /// Returns the imprint of a record by its JSON.
     pub fn of(json: &str) -> Self {
         let [a, b, c, d, ..] = *blake3::hash(json.as_bytes()).as_bytes();
         Self(u32::from_le_bytes([a, b, c, d]))

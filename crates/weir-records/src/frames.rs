@@ -19,7 +19,6 @@ const LEVEL: i32 = 3;
 const SKIPPED: u32 = 0x184D_2A50;
 /// Begins the frame of a table.
 const TABLE: u32 = 0x184D_2A5E;
-/// Ends a table.
 const TABLE_END: u32 = 0x8F92_EAB1;
 const HEADER_BYTES: usize = 8;
 const ENTRY_BYTES: usize = 8;
@@ -28,7 +27,6 @@ const FOOTER_BYTES: usize = 9;
 /// The frames of a text that a range needs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Where they are stored.
     pub stored: Range<u64>,
     /// The range within their text.
     pub range: Range<u64>,
@@ -108,12 +106,10 @@ pub fn part(end: &[u8], size: u64, range: &Range<u64>) -> Result<Option<Part>> {
 struct Table {
     /// The stored size and the size of the text of each frame, in bytes.
     frames: Vec<(u32, u32)>,
-    /// The size of the table itself, in bytes.
     bytes: usize,
 }
 
 impl Table {
-    /// Reads the table at the end of a stored text.
     fn read(end: &[u8]) -> Option<Self> {
         let footer = end.get(end.len().checked_sub(FOOTER_BYTES)?..)?;
         // The byte between the numbers says that the entries have no checksums, which the frames themselves have.

@@ -24,7 +24,6 @@ impl HostId {
         Ok(Self(bytes))
     }
 
-    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
@@ -45,7 +44,6 @@ impl fmt::Display for HostId {
 /// Written as `<host>-<index>`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RecordId {
-    /// The host that wrote the record.
     pub host: HostId,
     /// The number of the record among those of its host, from 0. Numbers may be left out, and none is used twice.
     pub index: u64,
@@ -78,7 +76,6 @@ impl fmt::Display for RecordId {
 pub struct TextKey([u8; 32]);
 
 impl TextKey {
-    /// Returns the key of a text.
     pub fn of(text: &[u8]) -> Self {
         Self(*blake3::hash(text).as_bytes())
     }
@@ -88,7 +85,6 @@ impl TextKey {
         Self(bytes)
     }
 
-    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

@@ -22,7 +22,6 @@ pub fn ports() -> Ports {
     }
 }
 
-/// A project of a tenant.
 type Place = (TenantId, ProjectKey);
 
 fn place(scope: &Scope) -> Place {

@@ -32,16 +32,13 @@ pub const MAX_BATCH_BYTES: usize = 8 << 20;
 /// Where a team is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MoveState {
-    /// Here.
     Here,
     /// A move to this place has begun, and nothing is written here until it ends.
     Moving {
-        /// The place, for people.
         place: String,
     },
     /// It was moved to this place.
     Moved {
-        /// The place, for people.
         place: String,
     },
 }
@@ -49,7 +46,6 @@ pub enum MoveState {
 /// A record with its place in the log, erased or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MovedRecord {
-    /// Its place.
     pub position: Position,
     /// Its identity.
     pub id: RecordId,
@@ -61,18 +57,14 @@ pub struct MovedRecord {
     pub imprint: Option<Imprint>,
 }
 
-/// A row of the audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRow {
-    /// When it was written.
     pub at: Timestamp,
     /// The project that it is about, if it is about one.
     pub project: Option<ProjectKey>,
     /// Who did it.
     pub actor: String,
-    /// What was done.
     pub action: String,
-    /// What it was done to.
     pub target: String,
     /// The id of the token that it was done with, if there was one.
     pub token: Option<String>,
@@ -81,7 +73,6 @@ pub struct AuditRow {
 /// A host, and the user that it is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoundHost {
-    /// The host.
     pub host: HostId,
     /// Its user; empty for the host of a server, which is bound to no user.
     pub user: UserId,
@@ -131,9 +122,7 @@ pub trait Import: Export {
 /// Where a team comes from.
 #[derive(Clone, Copy)]
 pub struct MoveSource<'a> {
-    /// Its log.
     pub log: &'a SqliteLog,
-    /// Its accounts.
     pub accounts: &'a SqliteAccounts,
     /// Its texts.
     pub blobs: &'a dyn Blobs,
@@ -144,9 +133,7 @@ pub struct MoveSource<'a> {
 pub struct MoveTarget<'a> {
     /// What takes everything in.
     pub records: &'a dyn Import,
-    /// Its log.
     pub log: &'a dyn Log,
-    /// Its accounts.
     pub accounts: &'a dyn Accounts,
     /// Its texts, or `None` if they stay where they are.
     pub blobs: Option<&'a dyn Blobs>,
@@ -157,7 +144,6 @@ pub struct MoveTarget<'a> {
 /// What a team has, or what of it was moved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MoveFigures {
-    /// Tenants.
     pub tenants: u64,
     /// Projects of all tenants.
     pub projects: u64,
@@ -167,7 +153,6 @@ pub struct MoveFigures {
     pub erased: u64,
     /// Tokens, revoked ones too.
     pub tokens: u64,
-    /// Rows of the audit.
     pub audit_rows: u64,
     /// Hosts that are bound to a user, or to no user at all.
     pub hosts: u64,
@@ -303,12 +288,10 @@ fn total(source: &MoveSource<'_>, tenants: &[TenantId]) -> Result<u64> {
     Ok(records)
 }
 
-/// Returns the text of a record, if it has one.
 fn text_of(moved: &MovedRecord) -> Option<TextKey> {
     moved.record.as_ref()?.body.kept().map(|kept| kept.text)
 }
 
-/// Returns the scope of a user in a project.
 fn scope_of(tenant: &TenantId, project: &ProjectKey, user: &UserId) -> Scope {
     Scope { tenant: tenant.clone(), user: user.clone(), ..Scope::project(project.clone()) }
 }

@@ -3,10 +3,8 @@
 //! Invariant: a name has 32 hexadecimal digits whatever it stands for, so it is a valid part of any path and tells
 //! nothing about its tenant. All backends use the same, so that they find the same files.
 
-/// The length of a name, in bytes.
 pub const NAME_BYTES: usize = 32;
 
-/// Returns the name of these parts together.
 pub fn name_of(parts: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in parts {

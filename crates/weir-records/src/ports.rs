@@ -28,9 +28,7 @@ pub struct Position(pub u64);
 /// A record with its place in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRecord {
-    /// Its place.
     pub position: Position,
-    /// The record.
     pub record: Record,
 }
 
@@ -137,19 +135,13 @@ pub enum IndexChange {
 /// A record as an index needs it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexedRecord {
-    /// The record.
     pub id: RecordId,
-    /// What the entry is.
     pub kind: EntryKind,
     /// Who sees it.
     pub audience: Audience,
-    /// Its author.
     pub author: UserId,
-    /// Where the text came from.
     pub source: Option<String>,
-    /// When it was kept.
     pub at: Timestamp,
-    /// Its title.
     pub title: String,
     /// The text as a terminal would show it; the two ends of a long one.
     pub text: String,
@@ -171,7 +163,6 @@ pub struct SearchQuery {
     pub text: String,
     /// The query as a vector, computed by the caller.
     pub vector: Option<Vec<f32>>,
-    /// Only entries of this kind.
     pub kind: Option<EntryKind>,
     /// Only entries by this user.
     pub author: Option<UserId>,
@@ -193,7 +184,6 @@ impl SearchQuery {
 /// A record that an index found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IndexHit {
-    /// The record.
     pub id: RecordId,
     /// How well it answers the query; more is better. Comparable within one answer only.
     pub score: f64,
@@ -202,7 +192,6 @@ pub struct IndexHit {
 /// What an index found, best first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexHits {
-    /// The hits.
     pub hits: Vec<IndexHit>,
     /// Whether the query's vector was used. A backend without vectors says no and searches by words.
     pub used_vector: bool,
@@ -248,6 +237,5 @@ pub trait Blobs: Send + Sync {
     /// Returns the part of a text that is within a range, if the text is stored.
     fn range(&self, scope: &Scope, key: &TextKey, range: Range<u64>) -> Result<Option<Vec<u8>>>;
 
-    /// Deletes a text, and returns whether it was stored.
     fn delete(&self, scope: &Scope, key: &TextKey) -> Result<bool>;
 }

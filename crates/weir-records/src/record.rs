@@ -38,13 +38,11 @@ weir_core::written_enum! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Author {
-    /// The user.
     pub user: UserId,
     /// The client that they used, such as `claude-code`; empty if there was none.
     pub client: String,
 }
 
-/// One record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -52,16 +50,13 @@ pub struct Record {
     pub id: RecordId,
     /// Its place in the order that people are shown.
     pub time: LogicalTime,
-    /// The tenant that it belongs to.
     pub tenant: TenantId,
-    /// The project that it belongs to.
     pub project: ProjectKey,
     /// Who wrote it.
     pub author: Author,
     /// Who sees it.
     #[serde(with = "written::word")]
     pub audience: Audience,
-    /// What it says.
     pub body: Body,
 }
 
@@ -80,7 +75,6 @@ pub enum Body {
     },
     /// A user confirmed what a record says.
     Confirmed {
-        /// The record.
         record: RecordId,
         /// The user, who is the author of this record.
         by: UserId,
@@ -106,7 +100,6 @@ pub struct Kept {
     /// The handle of the entry. Drawn by each machine on its own, so that two records may share one.
     #[serde(with = "written::reference")]
     pub reference: Reference,
-    /// What the entry is.
     #[serde(with = "written::word")]
     pub kind: EntryKind,
     /// Who wrote the text.
@@ -116,11 +109,8 @@ pub struct Kept {
     pub title: String,
     /// Where the text came from: a path, a URL, a command.
     pub source: Option<String>,
-    /// The note's own fields, if the entry is a note.
     pub note: Option<NoteFields>,
-    /// The text, by its content.
     pub text: TextKey,
-    /// The size of the text, in bytes.
     pub bytes: u64,
 }
 
@@ -128,16 +118,13 @@ pub struct Kept {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoteFields {
-    /// The kind of the note.
     #[serde(with = "written::word")]
     pub kind: NoteKind,
     /// The subject of the note.
     pub topic: Option<String>,
     /// The files that the note is about, as they were when it was written.
     pub files: Vec<NoteFile>,
-    /// The commit that was checked out.
     pub commit: Option<String>,
-    /// The branch that was checked out.
     pub branch: Option<String>,
 }
 
@@ -295,7 +282,6 @@ impl Record {
             .map_err(|error| PortError::new(ErrorKind::Invalid, format!("write record {}", self.id)).because(error))
     }
 
-    /// Reads a record from JSON.
     pub fn from_json(json: &str) -> Result<Self> {
         let invalid = |error| PortError::new(ErrorKind::Invalid, READ).because(error);
         Self::from_value(serde_json::from_str(json).map_err(invalid)?)

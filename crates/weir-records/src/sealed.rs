@@ -74,7 +74,6 @@ pub struct KeyGrants {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grant {
-    /// The member.
     pub member: MemberKey,
     /// The user whose machine it is. Entries that it signs count in this name only.
     pub user: String,
@@ -176,9 +175,7 @@ written_id!(ChangeId, KeyId, MemberKey);
 /// The project that keys belong to, by the names that its server has for it.
 #[derive(Debug, Clone, Copy)]
 pub struct SealedPlace<'a> {
-    /// The tenant.
     pub tenant: &'a TenantId,
-    /// The project.
     pub project: &'a ProjectKey,
 }
 

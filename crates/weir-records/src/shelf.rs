@@ -66,7 +66,6 @@ impl Writer {
         Self { host, next: AtomicU64::new(next), last, clocks: Mutex::default() }
     }
 
-    /// Returns the host.
     pub fn host(&self) -> HostId {
         self.host
     }
@@ -112,7 +111,6 @@ impl Shelf {
         Self { ports, writer }
     }
 
-    /// Returns the ports.
     pub fn ports(&self) -> &Ports {
         &self.ports
     }

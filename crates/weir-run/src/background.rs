@@ -54,15 +54,12 @@ struct KeeperTask {
     called_in: PathBuf,
 }
 
-/// A run in progress.
 pub struct RunProgress {
-    /// The title of the run in lists.
     pub title: String,
     /// The output so far, or its end.
     pub text: BlobReader,
 }
 
-/// Starts a run in the background and returns its reference.
 pub async fn start(context: &Context, order: RunRequest, kept: bool) -> Result<Reference, CommandError> {
     super::permit(context, &order).await?;
     super::runtime::locate(context, order.language)?;
@@ -305,15 +302,11 @@ pub fn list(context: &Context) -> Vec<Reference> {
 
 /// A run in progress, without its output.
 pub struct RunningCommand {
-    /// The reference of its output.
     pub reference: Reference,
-    /// The title of the run in lists.
     pub title: String,
-    /// When it was started.
     pub started: Timestamp,
 }
 
-/// Returns the runs in progress.
 pub fn running(context: &Context) -> Vec<RunningCommand> {
     let one = |reference: Reference| {
         let files = BackgroundFiles::of(context, reference);

@@ -35,7 +35,6 @@ const OFFLINE: &[(&str, &str)] = &[
     ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
 ];
 
-/// The environment of a run.
 pub(super) struct RunEnvironment {
     /// The specification for the runner.
     pub spec: Spec,

@@ -34,18 +34,15 @@ const MAX_DIFF_BYTES: u64 = 1 << 20;
 /// What is asked of a run with regard to layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LayerWish {
-    /// What is configured.
     #[default]
     Configured,
     /// A layer, or no run.
     Layer,
-    /// No layer.
     Direct,
     /// A layer, or no run. Its changes are shown and dropped.
     Dry,
 }
 
-/// The layer of a run.
 pub(super) struct RunLayer {
     layer: Layer,
     /// Whether there is no run without the layer.

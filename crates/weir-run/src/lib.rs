@@ -99,11 +99,9 @@ const STORE_WAIT: Duration = Duration::from_secs(5);
 pub struct RunRequest {
     /// The language of the code.
     pub language: &'static Language,
-    /// The code.
     pub code: String,
     /// The file that the code works on.
     pub file: Option<PathBuf>,
-    /// The folder that the run starts in.
     pub folder: PathBuf,
     /// The time limit of the run.
     pub timeout: Duration,
@@ -113,17 +111,12 @@ pub struct RunRequest {
     pub layer: LayerWish,
 }
 
-/// A finished run.
 pub struct FinishedRun {
     /// The stored entry, or why nothing was stored.
     pub kept: Result<Box<Entry>, CommandError>,
-    /// The title of the run in lists.
     pub title: String,
-    /// The output.
     pub text: BlobReader,
-    /// How the run ended.
     pub outcome: Outcome,
-    /// The number of steps.
     pub steps: usize,
     /// The limits on the output and on the memory, in bytes.
     pub caps: (u64, u64),
@@ -135,7 +128,6 @@ pub struct FinishedRun {
     pub caller: (Face, Reader),
 }
 
-/// Options of a run.
 struct RunOptions<'a> {
     /// Stops the run.
     stopper: &'a Stopper,

@@ -271,7 +271,6 @@ fn ending(done: &FinishedRun) -> String {
     format!("{}, sandbox {}{}", how(done), done.outcome.level.as_str(), aftermath(done))
 }
 
-/// Describes how a run ended, and when.
 fn how(done: &FinishedRun) -> String {
     let (outcome, (face, reader)) = (&done.outcome, done.caller);
     let took = match (outcome.took.as_millis(), reader) {

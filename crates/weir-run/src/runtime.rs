@@ -14,7 +14,6 @@ use weir_runner::{Level, Spec};
 
 use super::{PROBE_TIMEOUT, output_of};
 
-/// Returns the runtime of a language.
 pub(super) fn locate(context: &Context, language: &'static Language) -> Result<Found, CommandError> {
     static FOUND: LazyLock<Mutex<HashMap<&'static str, Found>>> = LazyLock::new(Mutex::default);
     if !os::CAN_RUN {

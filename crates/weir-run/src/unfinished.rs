@@ -174,7 +174,6 @@ impl Quarantine {
         Self { folder: context.paths().data.join("quarantine").join(context.project().own_folder_name()) }
     }
 
-    /// Returns the folder.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }

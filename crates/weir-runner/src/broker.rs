@@ -33,7 +33,6 @@ use crate::Stopper;
 use crate::egress::listen::{Server, ShutdownSignal};
 use frame::{Answer, MAX_REQUEST_BYTES};
 
-/// Maximum number of concurrent calls.
 const MAX_CALLS: usize = 8;
 /// Time limit for receiving a request, and for a client to accept an answer.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -53,7 +52,6 @@ impl Token {
         Ok(Self(bytes))
     }
 
-    /// Returns the token as text, for the environment of the run.
     pub fn to_text(&self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
@@ -179,7 +177,6 @@ impl BrokerState {
     }
 }
 
-/// Reads a request, with one deadline for all of it.
 fn request(client: &TcpStream, stop: &ShutdownSignal) -> io::Result<(Vec<u8>, Vec<OsString>)> {
     let until = Instant::now() + CLIENT_TIMEOUT;
     let read = |size: usize| -> io::Result<Vec<u8>> {

@@ -25,7 +25,6 @@ pub(crate) enum Message {
     Failed { step: String, why: String, refused: bool },
     /// Carries the listeners inside the sandbox, to be served from outside.
     Listeners,
-    /// The run has ended.
     RunEnd(RunEnd),
 }
 
@@ -34,13 +33,11 @@ pub(crate) enum Message {
 pub(crate) struct RunEnd {
     /// The exit code, unless a signal ended the run.
     pub(crate) code: Option<i32>,
-    /// The signal that ended the run.
     pub(crate) signal: Option<i32>,
     /// Whether the run exceeded its memory limit.
     pub(crate) memory: bool,
     /// Whether a masked path was uncovered from outside.
     pub(crate) unmasked: bool,
-    /// The step the run ended in.
     pub(crate) step: u64,
     /// How many processes were still running.
     pub(crate) left: u64,
@@ -153,7 +150,6 @@ impl Inbox {
         Ok(received > 0)
     }
 
-    /// Returns the next complete message.
     pub(crate) fn next(&mut self) -> io::Result<Option<Message>> {
         let Some((length, rest)) = self.bytes.split_first_chunk::<8>() else { return Ok(None) };
         let length = u64::from_le_bytes(*length) as usize;

@@ -34,19 +34,16 @@ pub use pattern::{BadPattern, HostPattern};
 
 use listen::Server;
 
-/// Maximum number of concurrent connections of a run.
 const MAX_CONNECTIONS: usize = 32;
 
 /// What a run may reach, and how.
 #[derive(Clone)]
 pub struct Rules {
-    /// The allowed hosts.
     pub allow: Vec<HostPattern>,
     /// Resolves a name and a port to addresses. [`system_resolver`] uses the system's resolver.
     pub resolve: Resolver,
     /// The name of the setting that holds the patterns, for refusal messages.
     pub setting: &'static str,
-    /// Timeouts.
     pub patience: Patience,
 }
 
@@ -70,7 +67,6 @@ impl Default for Patience {
     }
 }
 
-/// Returns a resolver that asks the system.
 pub fn system_resolver() -> Resolver {
     Arc::new(|host, port| Ok((host, port).to_socket_addrs()?.collect()))
 }

@@ -35,7 +35,6 @@ pub fn run(
     crate::sandbox::run(&run, sink).map(|outcome| (outcome, HelperReaper))
 }
 
-/// The refusal of a run.
 pub(crate) fn refusal(why: impl Into<String>) -> RunError {
     RunError::Sandbox(Problem { step: "run code on this system".to_owned(), why: why.into(), refused: false })
 }

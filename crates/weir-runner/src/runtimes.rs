@@ -45,7 +45,6 @@ mod shell;
 mod tests;
 mod typescript;
 
-/// All supported languages.
 pub const LANGUAGES: &[Language] = &[
     javascript::JAVASCRIPT,
     typescript::TYPESCRIPT,
@@ -79,17 +78,14 @@ pub struct Language {
 /// A program that runs code in a language.
 #[derive(Debug)]
 pub struct Runtime {
-    /// The name of its executable.
     pub program: &'static str,
     /// Accepted version ranges, each with an inclusive start and an exclusive end. Empty if any version works.
     pub versions: &'static [(Version, Version)],
     /// Commands that install it, one per system.
     pub install: &'static [&'static str],
-    /// Builds the plan of a run.
     plan: fn(&PlanRequest<'_>) -> Plan,
 }
 
-/// The first two numbers of a version.
 pub type Version = (u32, u32);
 
 /// An upper bound for open-ended version ranges.
@@ -98,11 +94,8 @@ const NEWEST: Version = (u32::MAX, 0);
 /// A language with an installed runtime.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The language.
     pub language: &'static Language,
-    /// The runtime that was found.
     pub runtime: &'static Runtime,
-    /// The path of its executable.
     pub program: PathBuf,
 }
 
@@ -110,7 +103,6 @@ pub struct Found {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no runtime for {language} found{}", unfit_text(.unfit))]
 pub struct Missing {
-    /// The name of the language.
     pub language: &'static str,
     /// Programs that were found but are unsuitable, each with the reason.
     pub unfit: Vec<String>,
@@ -196,7 +188,6 @@ struct PlanRequest<'a> {
 }
 
 impl PlanRequest<'_> {
-    /// Returns the path of a file in the scratch folder.
     fn path(&self, name: &str) -> PathBuf {
         self.scratch.join(name)
     }
@@ -206,20 +197,17 @@ impl PlanRequest<'_> {
         if self.has_file { prelude } else { "" }
     }
 
-    /// Returns a step that starts the runtime.
     fn step<const N: usize>(&self, arguments: [&OsStr; N]) -> Vec<OsString> {
         [self.program.as_os_str()].into_iter().chain(arguments).map(OsStr::to_owned).collect()
     }
 }
 
 impl Plan {
-    /// Adds a file.
     fn write(mut self, path: PathBuf, text: impl Into<Vec<u8>>) -> Plan {
         self.files.push((path, text.into()));
         self
     }
 
-    /// Adds a step.
     fn run(mut self, step: Vec<OsString>) -> Plan {
         self.steps.push(step);
         self
@@ -231,7 +219,6 @@ impl Plan {
         self
     }
 
-    /// Sets the variable that names the cache folder.
     fn set_cache(mut self, name: &'static str, folder: PathBuf) -> Plan {
         self.cache = Some(name);
         self.set(name, folder)

@@ -20,7 +20,6 @@ const BASE: &str = "\
 (allow file-write-data (literal \"/dev/null\") (literal \"/dev/zero\"))
 ";
 
-/// Returns the profile for a run.
 pub fn profile(spec: &Spec) -> String {
     let mut text = BASE.to_owned();
     let mut line = |rule: &str, filter: &str, path: &Path| {

@@ -38,7 +38,6 @@ pub enum Network {
     Off,
     /// The same, plus listeners served from the host: the proxy to allowed hosts and the broker.
     Listeners,
-    /// The host's network.
     Host,
 }
 
@@ -92,7 +91,6 @@ pub struct Spec {
     pub network: Network,
     /// Programs with their arguments, run in sequence; the first that fails ends the run.
     pub steps: Vec<Vec<OsString>>,
-    /// The complete environment.
     pub environment: Vec<(OsString, OsString)>,
     /// The working folder.
     pub folder: PathBuf,

@@ -6,7 +6,6 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
 use weir_http::options::{address_options, limit_options};
 
-/// The command that serves.
 pub(crate) const SERVE: &str = "serve";
 /// The longest time between two copies of an index, in minutes: a day.
 const MAX_COPY_MINUTES: u64 = 24 * 60;
@@ -29,7 +28,6 @@ Examples:
 
 A token is printed once, and only its hash is stored. docs/team.md describes the server and its routes.";
 
-/// Returns the command.
 pub(crate) fn command() -> Command {
     let init = Command::new("init")
         .about("Prepare the database, create a tenant, and print its admin's token")

@@ -44,7 +44,6 @@ pub(super) struct Place {
 pub(super) struct NewPlace {
     pub(super) log: PostgresLog,
     pub(super) accounts: PostgresAccounts,
-    /// Its name, for people.
     pub(super) place: String,
 }
 
@@ -53,7 +52,6 @@ pub(super) struct NewPlace {
 pub(super) struct Prepared {
     /// The names of the migrations that have just run.
     pub(super) ran: Vec<&'static str>,
-    /// The number of its schema.
     pub(super) schema: usize,
 }
 
@@ -62,7 +60,6 @@ pub(super) struct Deleted {
     pub(super) existed: bool,
     pub(super) records: u64,
     pub(super) tokens: u64,
-    /// Whether an index was there to delete it from.
     pub(super) from_index: bool,
 }
 
@@ -70,7 +67,6 @@ pub(super) struct Deleted {
 pub(super) struct Storage {
     pub(super) ports: Ports,
     pub(super) accounts: Arc<dyn Accounts>,
-    /// How the index was found, if it says so.
     pub(super) index_started: Option<Started>,
     /// How the index is copied, if it is.
     pub(super) copying: Option<Copying>,
@@ -122,7 +118,6 @@ impl Place {
         }
     }
 
-    /// Opens the accounts.
     pub(super) fn accounts(&self) -> Result<Arc<dyn Accounts>, CommandError> {
         match &self.database {
             Some(options) => {

@@ -12,7 +12,6 @@ use crate::failure::failed;
 /// The region that stores other than AWS are told.
 const DEFAULT_REGION: &str = "us-east-1";
 
-/// Where texts are.
 pub(super) enum TextsPlace {
     Folder(PathBuf),
     S3(Box<S3Place>),

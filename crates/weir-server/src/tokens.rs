@@ -211,7 +211,6 @@ fn describe(token: &ApiToken, now: Timestamp) -> Value {
     })
 }
 
-/// Returns the name that an option or argument has.
 fn named(arguments: &ArgMatches, option: &str) -> Result<String, CommandError> {
     let name = arguments.get_one::<String>(option).cloned().unwrap_or_default();
     check(&name, option)?;
@@ -226,7 +225,6 @@ fn check(name: &str, what: &str) -> Result<(), CommandError> {
         .hint(format!("use 1 to {MAX_NAME_BYTES} bytes without control characters")))
 }
 
-/// Returns the id of the token that is named by itself or by its id.
 fn token_of(arguments: &ArgMatches) -> Result<TokenId, CommandError> {
     let text = arguments.get_one::<String>("token").map(String::as_str).unwrap_or_default();
     let id = TokenId::parse(text).or_else(|| Credential::parse(text).map(|token| token.id()));

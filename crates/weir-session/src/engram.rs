@@ -38,7 +38,6 @@ pub fn kind(of_engram: &str) -> NoteKind {
     known.map_or(NoteKind::Finding, |(_, kind)| *kind)
 }
 
-/// Returns the scope that a scope of engram means.
 pub fn scope(of_engram: &str) -> Result<&'static str, CommandError> {
     match of_engram.trim().to_ascii_lowercase().as_str() {
         "project" => Ok("project"),

@@ -47,7 +47,6 @@ pub enum ImportScope {
     Here,
 }
 
-/// A request to import.
 pub struct ImportRequest {
     /// Transcripts, or folders with transcripts. If empty, the transcripts of every client.
     pub paths: Vec<PathBuf>,
@@ -95,7 +94,6 @@ fn is_export(found: &TranscriptLocation) -> bool {
     found.path.is_file() && found.open().is_ok_and(export::is_export)
 }
 
-/// Checks that what was requested can be done with these exports.
 fn check_exports(
     context: &Context,
     order: &ImportRequest,
@@ -186,7 +184,6 @@ impl Conversations {
 }
 
 impl ImportJob<'_> {
-    /// Imports every transcript.
     fn all(&mut self, found: &[&TranscriptLocation]) -> Result<(), CommandError> {
         let (begun, mut bytes) = (Instant::now(), 0);
         let total: u64 = found.iter().map(|found| found.bytes()).sum();
@@ -246,7 +243,6 @@ impl ImportJob<'_> {
         Ok(())
     }
 
-    /// Imports a part of a transcript.
     fn part(
         &mut self,
         found: &TranscriptLocation,

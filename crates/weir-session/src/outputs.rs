@@ -66,14 +66,12 @@ impl SeenOutputs {
         self.outcomes.iter().map(|(outcome, count)| (words(*outcome), *count))
     }
 
-    /// Returns all of them in one sentence.
     pub fn sentence(&self) -> String {
         let parts: Vec<String> =
             self.rows().map(|(words, count)| format!("{} {words}", number(count.outputs.cast_signed()))).collect();
         format!("{}: {}", self.head(), parts.join(", "))
     }
 
-    /// Returns all of them as a table.
     pub fn table(&self) -> String {
         let mut table = Table::new(&["outcome", "outputs", "size"]);
         for (words, count) in self.rows() {
@@ -82,7 +80,6 @@ impl SeenOutputs {
         format!("{}:\n{}", self.head(), table.text())
     }
 
-    /// Returns the same as data.
     pub fn data(&self) -> SeenOutputsData {
         SeenOutputsData {
             since: when::day(self.since),
@@ -103,7 +100,6 @@ impl SeenOutputs {
     }
 }
 
-/// Says what became of an output.
 fn words(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Held => "held back",

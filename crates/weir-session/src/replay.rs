@@ -54,7 +54,6 @@ Examples:
   weir replay session.jsonl --show 20            one session, with what the model would have missed
   weir replay --json > before.json               for scripts; docs/replay.md explains every figure";
 
-/// Returns the command.
 pub fn command() -> Command {
     let paths = Arg::new("path")
         .value_name("PATH")

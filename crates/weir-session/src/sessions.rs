@@ -133,7 +133,6 @@ pub struct SessionData {
 }
 
 impl SessionData {
-    /// Returns a session as data.
     pub fn of(session: &SessionSummary) -> Self {
         Self {
             session: session.key.key.clone(),

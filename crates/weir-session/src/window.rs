@@ -47,7 +47,6 @@ Examples:
 A smaller window forgets more: `weir replay` shows how much of what models used after compactions a guide brings back. \
 docs/carry-over.md explains the figures.";
 
-/// Returns the command.
 pub fn command() -> Command {
     let paths = Arg::new("path")
         .value_name("PATH")

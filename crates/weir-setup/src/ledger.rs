@@ -19,7 +19,6 @@ pub(super) struct Ledger {
 /// A file that setup wrote.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct LedgerRecord {
-    /// The path of the file.
     pub path: PathBuf,
     /// The clients for which the file was written.
     pub clients: Vec<String>,
@@ -48,7 +47,6 @@ pub(super) struct ChangedSetting {
 }
 
 impl ChangedSetting {
-    /// Whether this is the given setting.
     pub(super) fn is(&self, setting: &Setting) -> bool {
         self.at == setting.at
     }
@@ -84,7 +82,6 @@ impl Ledger {
         user_files::write(path, &format!("{text}\n"), true)
     }
 
-    /// Returns the record of a file.
     pub(super) fn of(&self, path: &Path) -> Option<&LedgerRecord> {
         self.files.iter().find(|written| written.path == path)
     }
@@ -95,7 +92,6 @@ impl Ledger {
         self.files.push(written);
     }
 
-    /// Removes the record of a file.
     pub(super) fn drop(&mut self, path: &Path) {
         self.files.retain(|written| written.path != path);
     }
@@ -108,7 +104,6 @@ impl LedgerRecord {
     }
 }
 
-/// Returns the hash of a text.
 pub(super) fn hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }

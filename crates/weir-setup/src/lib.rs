@@ -107,7 +107,6 @@ pub fn commands() -> [Command; 2] {
     [setup, teardown]
 }
 
-/// Returns the task of a command.
 pub fn task(name: &str) -> Option<SetupCommand> {
     match name {
         "setup" => Some(SetupCommand::Setup),
@@ -116,7 +115,6 @@ pub fn task(name: &str) -> Option<SetupCommand> {
     }
 }
 
-/// Runs a command.
 pub fn run(
     context: &Context,
     task: SetupCommand,

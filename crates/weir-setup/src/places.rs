@@ -16,7 +16,6 @@ pub(super) struct Places {
     config: PathBuf,
     project: PathBuf,
     variables: Vec<(OsString, OsString)>,
-    /// The path of the ledger.
     pub ledger: PathBuf,
 }
 
@@ -53,7 +52,6 @@ impl Places {
         Self { project, ..self.clone() }
     }
 
-    /// Returns the folder of the project.
     pub(super) fn project(&self) -> &Path {
         &self.project
     }
@@ -120,7 +118,6 @@ impl Places {
         }
     }
 
-    /// Whether the project would be the home folder.
     pub(super) fn project_is_home(&self) -> bool {
         self.is_home(&self.project)
     }

@@ -43,20 +43,17 @@ pub(super) struct Step {
     before: Option<String>,
     after: Option<String>,
     whose: SetupScope,
-    /// The ledger record of the file.
     entry: Option<LedgerRecord>,
     folders: Vec<PathBuf>,
 }
 
 /// A setting of a client's own that the user wants changed.
 pub(super) struct SettingRequest {
-    /// The setting.
     pub setting: Setting,
     /// The new value.
     pub value: Value,
 }
 
-/// Plans a setup.
 pub(super) fn setup(
     places: &Places,
     recipes: &[&'static Recipe],

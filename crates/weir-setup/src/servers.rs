@@ -12,7 +12,6 @@ use super::places::Places;
 /// A server in the settings of a client.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ConfiguredServer {
-    /// The client's title.
     pub client: &'static str,
     /// The name of the server; of settings that cannot be read, their path.
     pub name: String,
@@ -23,11 +22,8 @@ pub struct ConfiguredServer {
 /// How a client starts a server.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Launch {
-    /// As a program.
     Program {
-        /// The program.
         program: String,
-        /// Its arguments.
         arguments: Vec<String>,
         /// The variables to add to its environment.
         variables: Vec<(String, String)>,

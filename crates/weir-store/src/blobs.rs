@@ -296,12 +296,10 @@ fn stored_hash(bytes: &[u8]) -> Result<blake3::Hash> {
     blake3::Hash::from_slice(bytes).map_err(wrong)
 }
 
-/// Returns the file of a text, as a part of the store.
 fn part_of(hash: &blake3::Hash) -> StorePart {
     StorePart::Blob(file_name(hash.as_bytes()))
 }
 
-/// Returns the file name for the text with this hash.
 pub(crate) fn file_name(hash: &[u8]) -> String {
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{hex}.zst")

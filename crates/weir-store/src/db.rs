@@ -54,7 +54,6 @@ impl Default for Patience {
 pub(crate) struct Db {
     connection: Connection,
     path: PathBuf,
-    /// The part of the store that this is.
     part: StorePart,
     durability: Durability,
     patience: Patience,
@@ -203,7 +202,6 @@ impl Db {
         &self.path
     }
 
-    /// Returns the part of the store that this is.
     pub(crate) fn part(&self) -> &StorePart {
         &self.part
     }

@@ -42,7 +42,6 @@ impl fmt::Display for Loss {
 /// Why a text cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreadable {
-    /// It is lost.
     Lost,
     /// The system refuses to read it at the moment.
     Now,
@@ -88,7 +87,6 @@ fn is_lack_of_files(_error: &io::Error) -> bool {
 pub enum StoreError {
     /// The file is not a database, or has become damaged.
     Damaged {
-        /// The part.
         at: StorePart,
         /// The engine's message.
         detail: String,
@@ -97,31 +95,26 @@ pub enum StoreError {
     Lost {
         /// The file of the text, or the text itself if it is in the log.
         at: StorePart,
-        /// What is wrong with it.
         loss: Loss,
     },
     /// An older version of Weir wrote the store, and it was opened without being migrated.
     Older {
-        /// The part.
         at: StorePart,
     },
     /// A newer version of Weir has written to the store.
     Newer {
-        /// The part.
         at: StorePart,
         /// The migration this version does not know.
         found: String,
     },
     /// The ledger of migrations differs from that of this version of Weir.
     OtherHistory {
-        /// The part.
         at: StorePart,
         /// The migration whose checksum differs.
         name: String,
     },
     /// The file or its folder cannot be written.
     ReadOnly {
-        /// The part.
         at: StorePart,
     },
     /// The disk is full.
@@ -131,21 +124,17 @@ pub enum StoreError {
     },
     /// Another process held the store for too long.
     Busy {
-        /// The part.
         at: StorePart,
     },
     /// A file or folder of the store cannot be used at the moment.
     Unusable {
-        /// The part.
         at: StorePart,
-        /// Why.
         why: Refusal,
         /// The system's message.
         detail: String,
     },
     /// Any other error of the engine.
     Engine {
-        /// The part.
         at: StorePart,
         /// The engine's message.
         detail: String,
@@ -161,12 +150,10 @@ pub enum StoreError {
     },
     /// The note to supersede does not exist or is not visible, or the entry is not a note.
     NoSuchNote {
-        /// The reference given.
         reference: weir_core::Reference,
     },
     /// The reference for a new entry is already in use.
     ReferenceTaken {
-        /// The reference given.
         reference: weir_core::Reference,
     },
     /// The entries to forget have changed since the plan was made.

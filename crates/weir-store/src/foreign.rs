@@ -24,7 +24,6 @@ impl From<rusqlite::Error> for ForeignDbError {
 }
 
 impl ForeignDb {
-    /// Opens the database at a path.
     #[expect(clippy::disallowed_methods, reason = "it is not ours: nothing of how a store is opened holds for it")]
     pub fn open(path: &Path) -> Result<Self, ForeignDbError> {
         let flags =

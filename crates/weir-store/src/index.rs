@@ -56,7 +56,6 @@ pub struct Findings {
 /// A ranked chunk with the entry it belongs to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
-    /// The entry.
     pub entry: Entry,
     /// The position of the chunk in the entry, from 0.
     pub ordinal: u32,

@@ -3,25 +3,18 @@
 use std::fmt;
 use std::path::Path;
 
-/// The database of the log.
 pub(crate) const LOG_FILE: &str = "log.db";
-/// The database of the index.
 pub(crate) const INDEX_FILE: &str = "index.db";
 /// The database of what is shared with a team.
 pub(crate) const TEAM_FILE: &str = "team.db";
 /// The folder of large texts.
 pub(crate) const BLOBS_FOLDER: &str = "blobs";
-/// The folder of the spool.
 pub(crate) const SPOOL_FOLDER: &str = "spool";
 
-/// A part of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StorePart {
-    /// The folder that the store is in.
     Folder,
-    /// The log.
     Log,
-    /// The index.
     Index,
     /// What is shared with a team.
     Team,
@@ -42,7 +35,6 @@ pub enum StorePart {
 }
 
 impl StorePart {
-    /// Returns the part that a database is.
     pub(crate) fn of_database(path: &Path) -> Self {
         match path.file_name().and_then(|name| name.to_str()) {
             Some(INDEX_FILE) => Self::Index,

@@ -53,7 +53,6 @@ impl HashedText {
         self.lines.is_empty()
     }
 
-    /// Returns the size of a range of lines, in bytes.
     pub fn bytes(&self, lines: &std::ops::Range<usize>) -> usize {
         let before = |line: usize| line.checked_sub(1).map_or(0, |last| self.ends[last]);
         before(lines.end) - before(lines.start)

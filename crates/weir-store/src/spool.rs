@@ -19,7 +19,6 @@ pub use record::SpoolRecord;
 
 /// Maximum size of all records together, in bytes.
 const MAX_SPOOL_BYTES: u64 = 64 << 20;
-/// Maximum number of records.
 const MAX_RECORDS: usize = 10_000;
 /// Maximum size of the text of one output, in bytes. A larger output is not spooled.
 pub const LONGEST_TEXT: u64 = 8 << 20;
@@ -84,7 +83,6 @@ impl Spool {
         Ok((self.names()?.len(), self.with_ending(UNREADABLE)?.len()))
     }
 
-    /// Returns the folder of the spool.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -57,7 +57,6 @@ pub use search::Freshness;
 pub use sources::{NewFile, NewPage};
 use told::{EventTime, StagedEvent};
 
-/// The owner of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {
     /// One project. The store has everything made in it.

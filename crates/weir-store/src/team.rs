@@ -22,13 +22,11 @@ const MIGRATIONS: &[Migration] = &[Migration { name: "0001_team", sql: include_s
 written_enum! {
     /// What a record says about an entry.
     pub enum TeamKind {
-        /// It was kept.
         Kept = "kept",
         /// Another one took its place.
         Superseded = "superseded",
         /// A user confirmed it.
         Confirmed = "confirmed",
-        /// It was removed.
         Removed = "removed",
         /// Nothing: it gives the keys of a sealed project to members.
         Granted = "granted",
@@ -62,7 +60,6 @@ written_enum! {
 pub struct TeamConnection {
     /// The address of the server.
     pub server: String,
-    /// The file with the token.
     pub token_file: String,
     /// The tenant of the token.
     pub tenant: String,
@@ -72,7 +69,6 @@ pub struct TeamConnection {
     pub project: String,
     /// Who writes the records of this installation.
     pub host: String,
-    /// The number of the next record.
     pub next_index: u64,
     /// How far the server's log was read.
     pub position: u64,
@@ -103,7 +99,6 @@ impl TeamConnection {
 pub struct TeamRecord {
     /// Its identity on every machine.
     pub id: String,
-    /// What it says.
     pub kind: TeamKind,
     /// How far it has come.
     pub state: TeamState,
@@ -113,9 +108,7 @@ pub struct TeamRecord {
     pub user: String,
     /// The client that they used; empty if there was none.
     pub client: String,
-    /// When they wrote it.
     pub at: Timestamp,
-    /// The record that it is about.
     pub about: Option<String>,
     /// The record that takes the place of that one.
     pub successor: Option<String>,
@@ -132,7 +125,6 @@ pub struct TeamRecord {
 /// Whose note an entry is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribution {
-    /// The entry.
     pub reference: Reference,
     /// Whether this installation wrote it.
     pub is_own: bool,
@@ -149,7 +141,6 @@ pub struct Attribution {
 /// A user's confirmation of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
-    /// The user.
     pub user: String,
     /// When they confirmed it.
     pub at: Timestamp,
@@ -177,12 +168,10 @@ impl TeamDb {
         Ok(Self { db })
     }
 
-    /// Opens the database if it exists.
     pub fn open_existing(folder: &Path) -> Result<Option<Self>> {
         if Self::exists(folder)? { Self::open(folder).map(Some) } else { Ok(None) }
     }
 
-    /// Returns the connection, if there is one.
     pub fn connection(&self) -> Result<Option<TeamConnection>> {
         self.db.read(|c| c.query_row(rows::SELECT_CONNECTION, [], rows::connection).optional())
     }

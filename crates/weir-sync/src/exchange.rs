@@ -74,7 +74,6 @@ pub struct Removed {
     pub remaining: usize,
 }
 
-/// What is exchanged, and with what.
 pub struct Exchange<'a> {
     pub(super) ledger: Ledger,
     pub(super) store: &'a mut Store,
@@ -297,7 +296,6 @@ impl<'a> Exchange<'a> {
 pub struct PreviewedRecord {
     /// The record, byte for byte.
     pub json: String,
-    /// Its text, if it has one.
     pub text: Option<String>,
     /// What is sealed in it, if something is.
     pub opened: Option<OpenedEntry>,

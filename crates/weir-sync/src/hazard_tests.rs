@@ -31,7 +31,6 @@ pub(super) enum Act {
     Sync(usize),
     /// The connection is cut after an upload, before its answer.
     Cut(usize),
-    /// The connection is ended.
     Stop(usize),
     /// The project is connected again.
     Connect(usize),
@@ -45,7 +44,6 @@ pub(super) enum Act {
     Limit(usize),
     /// The server is put back to its beginning.
     Empty,
-    /// The disk is saved.
     Save(usize),
     /// The disk is put back to what was saved.
     PutBack(usize),
@@ -82,7 +80,6 @@ pub(super) struct LimitedServer<'a> {
     is_cut: bool,
     /// Whether it takes only removals.
     is_full: bool,
-    /// The most bytes that it takes at once.
     max_bytes: usize,
 }
 

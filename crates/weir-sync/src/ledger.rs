@@ -23,7 +23,6 @@ pub(super) struct Ledger {
 #[derive(Default)]
 struct Places {
     ids: HashMap<String, usize>,
-    /// Those that have an entry.
     entries: HashMap<Reference, BTreeSet<usize>>,
     /// Those that are about a record, or say that it takes the place of another.
     naming: HashMap<String, BTreeSet<usize>>,
@@ -74,17 +73,14 @@ impl Ledger {
         self.is_in_memory = true;
     }
 
-    /// Returns the database.
     pub(super) fn db(&self) -> &TeamDb {
         &self.db
     }
 
-    /// Returns all records.
     pub(super) fn records(&self) -> &[TeamRecord] {
         &self.records
     }
 
-    /// Returns a record.
     pub(super) fn get(&self, id: &str) -> Option<&TeamRecord> {
         self.places.ids.get(id).and_then(|&place| self.records.get(place))
     }
@@ -127,7 +123,6 @@ impl Ledger {
         }
     }
 
-    /// Changes a record, if there is one.
     pub(super) fn change(&mut self, id: &str, change: impl FnOnce(&mut TeamRecord)) {
         if let Some(place) = self.places.ids.get(id).copied()
             && let Some(mut record) = self.records.get(place).cloned()

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use weir_host::error::{CommandError, ErrorKind};
 
-/// The file that is locked.
 const LOCK_FILE: &str = "team.lock";
 
 /// The right to exchange records for a store. It ends on drop, and with the process.

@@ -48,7 +48,6 @@ impl Exchange<'_> {
         self.drop_wishes()
     }
 
-    /// Returns the text of an entry, as it is sent.
     pub(super) fn text_of(&self, reference: Reference) -> Result<Option<String>, CommandError> {
         let Some(text) = self.store.text(&self.scope, reference)? else { return Ok(None) };
         Ok(Some(String::from_utf8_lossy(&redact(&text.all()?).text).into_owned()))

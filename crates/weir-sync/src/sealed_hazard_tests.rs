@@ -71,7 +71,6 @@ impl Server for Forging<'_> {
     }
 }
 
-/// Returns a note in clear in the name of a user.
 fn in_clear(user: &str, text: &str) -> Record {
     let kept = Kept {
         reference: Reference::from_bits(5),

@@ -34,15 +34,12 @@ pub trait Server {
 /// What became of records that were sent.
 #[derive(Debug)]
 pub enum Uploaded {
-    /// The server has all of them.
     Taken,
     /// Another machine has the identity of this one.
     Cloned,
     /// The server has all but some.
     Refused {
-        /// How many.
         count: u64,
-        /// The first of them.
         named: Vec<RefusedRecord>,
     },
     /// The token may not send, or the server takes no more.
@@ -51,7 +48,6 @@ pub enum Uploaded {
     TooLarge,
 }
 
-/// A record that the server refused.
 #[derive(Debug)]
 pub struct RefusedRecord {
     pub id: String,
@@ -73,7 +69,6 @@ pub struct Page {
     pub records: Vec<ReceivedRecord>,
     /// The places of records that make no sense.
     pub unreadable: Vec<u64>,
-    /// Where the next page begins.
     pub next: u64,
     pub more: bool,
 }
@@ -95,7 +90,6 @@ impl ReceivedRecord {
         self.record.body.kept().or_else(|| self.opened.as_ref().map(|opened| &opened.entry))
     }
 
-    /// Returns the text of that entry.
     pub(super) fn text(&self) -> Option<&str> {
         self.text.as_deref().or_else(|| self.opened.as_ref().map(|opened| opened.text.as_str()))
     }
@@ -141,7 +135,6 @@ impl ConnectedServer {
     }
 }
 
-/// Asks the server whose token it is.
 pub fn whose_token(server: &ConnectedServer) -> Result<Identity, CommandError> {
     let nothing: &[(&str, &str)] = &[];
     let answer = server.ask(|client| client.get("/v1/me", nothing))?;

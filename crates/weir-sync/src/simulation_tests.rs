@@ -136,7 +136,6 @@ impl Server for Reached<'_> {
     }
 }
 
-/// A machine of a user.
 pub(super) struct Machine {
     pub(super) folder: TempDir,
     pub(super) user: String,
@@ -163,7 +162,6 @@ impl Machine {
         TeamDb::open(self.path()).unwrap().connect(&connection).unwrap();
     }
 
-    /// Returns what a member admits.
     pub(super) fn as_member(&self) -> Member {
         let key = Vault::read(self.path()).unwrap().expect_sealed().unwrap();
         Member { key, user: self.user.clone() }

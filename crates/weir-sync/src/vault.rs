@@ -64,7 +64,6 @@ struct Known {
     must_compare: bool,
 }
 
-/// The file.
 #[derive(Serialize, Deserialize)]
 struct KeyFile {
     identity: Option<String>,
@@ -212,7 +211,6 @@ impl Vault {
         self.roster.first().map(|first| first.fingerprint())
     }
 
-    /// Returns the members.
     pub fn members(&self) -> Vec<Member> {
         self.roster.members().collect()
     }
@@ -257,7 +255,6 @@ impl Vault {
         !self.known.is_sealed || self.learned_at.is_some_and(|sealed_at| position < sealed_at)
     }
 
-    /// Follows a record with grants at a position.
     pub(super) fn follow(&mut self, record: &Record, grants: &KeyGrants, at: u64) -> Result<Followed, CommandError> {
         if !self.known.is_sealed {
             (self.known.is_sealed, self.learned_at, self.has_changed) = (true, Some(at), true);
@@ -284,7 +281,6 @@ impl Vault {
         Ok(Followed { is_proven: true, opens_more: !new.is_empty(), news })
     }
 
-    /// Returns what changes of others mean for who is a member.
     fn news_since(&self, before: &BTreeMap<MemberKey, Member>, new: &[ChangeId]) -> Vec<MemberNews> {
         let after = self.members_by_key();
         let by = new.iter().filter_map(|id| self.roster.get(*id)).map(|change| change.by).next_back();

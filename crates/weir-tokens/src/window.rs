@@ -15,12 +15,9 @@
 use crate::layout::MAX_TOKEN_BYTES;
 use crate::merge::Merger;
 
-/// The extent of some tokens.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct TokenExtent {
-    /// The number of tokens.
     pub(crate) tokens: usize,
-    /// Their length in bytes.
     pub(crate) bytes: usize,
 }
 

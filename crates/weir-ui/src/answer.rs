@@ -15,7 +15,6 @@ use weir_pages::{ASSETS, Text};
 /// What every page of a stored text forbids: to run, to load and to be framed.
 const RAW_POLICY: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
-/// Returns a page.
 pub(super) fn page(status: StatusCode, html: String) -> Response {
     let mut response = Response::new(Body::from(html));
     *response.status_mut() = status;
@@ -59,7 +58,6 @@ pub(super) fn asset(path: &str) -> Option<Response> {
     Some(response)
 }
 
-/// Returns a stored text as it is.
 pub(super) fn raw(text: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(text));
     let fixed = [

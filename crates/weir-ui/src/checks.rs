@@ -50,7 +50,6 @@ struct Made {
 pub(super) struct Report {
     /// The checks, or why they could not be made.
     pub(super) checks: Result<Vec<Check>, CommandError>,
-    /// How long they took.
     pub(super) took: Duration,
     /// What else there is to know of the store.
     pub(super) store: Option<StoreReport>,

@@ -9,7 +9,6 @@ use weir_pages::Moment;
 /// The present, and where on earth it is.
 #[derive(Clone)]
 pub(super) struct Clock {
-    /// The current time.
     pub(super) now: Timestamp,
     zone: TimeZone,
 }

@@ -19,7 +19,6 @@ pub(super) struct Entrance {
     /// The secret in the link.
     link: String,
     was_used: AtomicBool,
-    /// The name and the value of the cookie.
     cookie: (String, String),
     /// The key of the forms' token.
     key: [u8; blake3::KEY_LEN],
@@ -83,7 +82,6 @@ impl Entrance {
     }
 }
 
-/// Returns the value of a cookie.
 pub(super) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
     let all = headers.get_all(COOKIE).iter().filter_map(|header| header.to_str().ok());
     let pairs = all.filter(|header| header.len() <= MAX_COOKIE_BYTES).flat_map(|header| header.split(';'));

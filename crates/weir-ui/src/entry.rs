@@ -83,7 +83,6 @@ impl EntryPlace {
         }
     }
 
-    /// Returns the store.
     pub(super) fn level(&self) -> Level {
         if self.project.is_some() { Level::Project } else { Level::User }
     }

@@ -9,7 +9,6 @@ use weir_store::Moment;
 
 use super::view::View;
 
-/// The maximum length of a line, in characters.
 const MAX_LINE_CHARS: usize = 400;
 
 /// Whether a filter lets an event through.
@@ -43,7 +42,6 @@ pub(super) fn is_summary(moment: &Moment) -> bool {
     moment.entry.as_ref().is_some_and(|(kind, title)| *kind == EntryKind::Said && title.starts_with(compaction::TITLE))
 }
 
-/// Returns an event as a line.
 pub(super) fn line(view: &View<'_>, moment: &Moment) -> EventLine {
     let record = &moment.logged;
     EventLine {

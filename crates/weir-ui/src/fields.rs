@@ -22,7 +22,6 @@ impl Fields {
         found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// Returns the number in a field.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.get(name)?.parse().ok()
     }

@@ -28,7 +28,6 @@ const MAX_REVISIONS: usize = 1_000;
 const ANNOTATE: &str = "ctx_annotate";
 const FORGET: &str = "ctx_forget";
 
-/// Does what a form asks for.
 pub(super) async fn answer(ui: &Ui, place: &Place, parts: &Parts, form: &[u8]) -> Result<Response, CommandError> {
     let fields = Fields::parse(form);
     if !ui.entrance.accepts(&parts.headers, fields.get("token")) {
@@ -176,7 +175,6 @@ async fn forget(visit: &Visit, level: Level, reference: Reference) -> Result<(),
     call(visit, FORGET, json!({ "refs": references, "confirm": confirmation })).await.map(drop)
 }
 
-/// Returns a note.
 async fn note(visit: &Visit, level: Level, reference: Reference) -> Result<Entry, CommandError> {
     let scope = visit.scope();
     let found = visit.with_stores(move |open| Ok(open.store(level)?.entry(&scope, reference)?)).await?;

@@ -78,7 +78,6 @@ impl ViewedProject {
         &self.known.folder
     }
 
-    /// Returns the folder of the project.
     pub(super) fn root(&self) -> PathBuf {
         PathBuf::from(&self.known.root)
     }

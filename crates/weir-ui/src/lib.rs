@@ -79,7 +79,6 @@ use route::{Destination, Place};
 use transcripts::Transcripts;
 use view::{Asked, View};
 
-/// The largest form, in bytes.
 const MAX_FORM_BYTES: usize = 1 << 20;
 /// The largest body that is read, in bytes. A longer one is refused before a page could say so.
 const MAX_BODY_BYTES: usize = 8 << 20;
@@ -112,7 +111,6 @@ struct Ui {
     checks: Arc<Checks>,
 }
 
-/// Returns the command.
 pub fn command() -> Command {
     let bind = Arg::new("bind")
         .long("bind")
@@ -285,7 +283,6 @@ impl Ui {
         }
     }
 
-    /// Returns the page that says what went wrong.
     async fn failed(&self, parts: &Parts, error: &CommandError) -> Response {
         let (status, message) = answer::explain(error);
         answer::page(status, message.render(&self.frame_of(parts).await))

@@ -13,7 +13,6 @@ use weir_pages::notes::{Counts, NoteCard, NoteFilter, Notes};
 use super::view::View;
 use review::{Review, ReviewedNote};
 
-/// The number of notes of a page.
 const PAGE_NOTES: usize = 25;
 /// The maximum number of notes that a review shows besides those that need the user.
 const MAX_OTHERS: usize = 10;

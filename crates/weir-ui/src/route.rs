@@ -10,7 +10,6 @@ use super::fields;
 pub(super) struct Place {
     /// The project, by the name of its store's folder; none means all of them.
     pub(super) project: Option<String>,
-    /// What is there.
     pub(super) at: Destination,
 }
 
@@ -19,9 +18,7 @@ pub(super) struct Place {
 pub(super) enum Destination {
     /// A page of the menu.
     Page(Page),
-    /// A session.
     Session(String),
-    /// An entry.
     Entry(String),
     /// The text of an entry as it is.
     Raw(String),
@@ -36,7 +33,6 @@ pub(super) enum Destination {
 }
 
 impl Place {
-    /// Reads the path of a page.
     pub(super) fn of_page(path: &str) -> Option<Self> {
         Self::parse(path, |parts| match parts {
             [] => Some(Destination::Page(Page::Today)),
@@ -48,7 +44,6 @@ impl Place {
         })
     }
 
-    /// Reads the path that a form is sent to.
     pub(super) fn of_form(path: &str) -> Option<Self> {
         Self::parse(path, |parts| match parts {
             ["theme"] => Some(Destination::Theme),

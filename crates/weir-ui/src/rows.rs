@@ -14,16 +14,13 @@ pub(super) const ALWAYS: (Timestamp, Timestamp) = (Timestamp(i64::MIN), Timestam
 
 /// Sessions of one project, with the readings of their days.
 pub(super) struct ProjectSessions {
-    /// The project.
     pub(super) project: ProjectLink,
-    /// The sessions.
     pub(super) sessions: Vec<ListedSession>,
     /// The readings of all days of these sessions.
     pub(super) readings: Vec<MeterRow>,
 }
 
 impl ProjectSessions {
-    /// Returns a session as a row.
     pub(super) fn row(&self, view: &View<'_>, facts: &Facts, listed: &ListedSession) -> SessionRow {
         let summary = &listed.summary;
         let account = account(of_session(&self.readings, &summary.key), facts);

@@ -24,11 +24,9 @@ use super::view::View;
 
 /// The maximum number of hits that a search ranks.
 const MAX_HITS: usize = 100;
-/// The number of hits of a page.
 const PAGE_HITS: usize = 20;
 /// The maximum number of projects that a search over all of them reads, the ones used last.
 const MAX_SEARCHED_PROJECTS: usize = 10;
-/// The longest query, in characters.
 const MAX_QUERY_CHARS: usize = 1_000;
 /// The periods that can be chosen, in days, as the form sends them.
 const PERIODS: [u64; 4] = [1, 7, 30, 365];
@@ -73,7 +71,6 @@ fn elsewhere(view: &View<'_>) -> Option<String> {
     Some(format!("/in/{}/search?{query}", chosen.address_key()))
 }
 
-/// What is searched for.
 struct AskedFor {
     text: String,
     kind: Option<HitKind>,
@@ -154,7 +151,6 @@ impl Found {
         }
     }
 
-    /// Returns how many hits of a kind there are, if all of them were found.
     fn count(&self, kind: HitKind, asked: &AskedFor) -> Option<u64> {
         let is_known = !asked.text.is_empty() && !self.has_more && asked.kind.is_none_or(|chosen| chosen == kind);
         let is_of_kind = |(hit, _): &&(Hit, Vec<Doubt>)| shown::kind_of(hit.entry.kind) == kind;

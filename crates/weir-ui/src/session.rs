@@ -28,7 +28,6 @@ use super::view::{View, client_name, session_key, session_text, title_of};
 
 /// The maximum number of events of a session that are read, the newest.
 const MAX_EVENTS: usize = 10_000;
-/// The number of events of a page.
 const PAGE_EVENTS: usize = 300;
 /// The maximum number of outputs whose tokens are counted, the newest, and of earlier guides.
 const MAX_HELD_OUTPUTS: usize = 100;
@@ -81,7 +80,6 @@ struct ReadSession {
     outcomes: Outcomes,
 }
 
-/// Whether a project's store has a session.
 async fn has(project: &ViewedProject, key: &SessionKey) -> Result<bool, CommandError> {
     let key = key.clone();
     project.visit().await.with_stores(move |open| Ok(open.project()?.session(&key)?.is_some())).await

@@ -11,7 +11,6 @@ use super::known::ViewedProject;
 use super::rows::ProjectSessions;
 use super::view::{View, client_name};
 
-/// The number of sessions of a page.
 const PAGE_SESSIONS: usize = 25;
 
 pub(super) async fn page(view: &View<'_>) -> Result<String, CommandError> {

@@ -24,7 +24,6 @@ use gather::Gathered;
 
 /// The periods that can be chosen, in days.
 const PERIODS: [u64; 4] = [1, 7, 14, 30];
-/// How many days the chart has at least.
 const MIN_CHART_DAYS: usize = 14;
 /// The maximum number of outputs, of events and of sessions that are listed.
 const MAX_HELD: usize = 8;

@@ -41,7 +41,6 @@ struct State {
     is_reading: bool,
 }
 
-/// A transcript as it was when it was read.
 #[derive(Clone)]
 struct ReadFile {
     changed: Timestamp,
@@ -183,7 +182,6 @@ impl Facts {
         Some(asked.filter(|asked| asked.reference == output).map(|asked| asked.tokens).sum())
     }
 
-    /// Returns all conversations.
     pub(super) fn all(&self) -> impl Iterator<Item = &Conversation> {
         self.by_session.values().flatten().map(Arc::as_ref)
     }

@@ -26,7 +26,6 @@ pub(super) const KEYS: &str = "weir-keys";
 
 /// The maximum number of projects that a page over all of them looks at, the ones used last.
 pub(super) const MAX_PROJECTS: usize = 20;
-/// The maximum length of a title, in characters.
 const MAX_TITLE_CHARS: usize = 120;
 
 /// A request for a page.
@@ -119,7 +118,6 @@ impl<'a> View<'a> {
         &self.path
     }
 
-    /// Returns the same address in a project.
     pub(super) fn address_in(&self, project: &ViewedProject) -> String {
         format!("/in/{}{}", project.address_key(), self.path)
     }

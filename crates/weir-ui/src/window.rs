@@ -105,7 +105,6 @@ fn verdict(study: &Study<'_>) -> String {
     }
 }
 
-/// Returns what a size would have cost.
 fn size(study: &Study<'_>, length: u64) -> SizeCost {
     let of = |played: &Played<'_>| {
         let (at, _) = study.at(played, length);

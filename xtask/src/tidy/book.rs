@@ -2,7 +2,6 @@
 
 use super::{Finding, Tree, numbered};
 
-/// The contents of the book.
 const CONTENTS: &str = "docs/SUMMARY.md";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {

@@ -9,7 +9,6 @@ use super::paths::is_document;
 use super::{Finding, Tree, markdown, rust_text};
 
 const SOURCES: &str = "crates/";
-/// The other program, whose commands are its own.
 const SERVER: &str = "crates/weir-server/";
 const OPERATIONS: &str = "crates/weir-operations/src/";
 const MAIN: &str = "crates/weir/src/main.rs";
@@ -38,7 +37,6 @@ fn is_plugin_page(path: &str) -> bool {
     path.starts_with("plugins/") && path.ends_with(".md")
 }
 
-/// What can be called.
 #[derive(Default)]
 struct Program {
     /// The commands in `weir --help`.
@@ -147,7 +145,6 @@ fn unknown(program: &Program, page: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// Returns the benchmark that a command line runs.
 fn benchmark(code: &str) -> Option<&str> {
     let mut words = code.split_whitespace().skip_while(|word| *word != "weir-bench" && !word.ends_with("/weir-bench"));
     words.next()?;

@@ -6,7 +6,6 @@ use super::{Finding, Tree, markdown};
 
 const README: &str = "README.md";
 const FIGURES: &str = "Figures";
-/// The column that says when a figure was measured.
 const MEASURED: &str = "measured";
 
 /// What each benchmark measures.

@@ -38,11 +38,9 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 /// Where a crate is drawn.
 struct Place {
     line: usize,
-    /// The number of floors above it.
     floor: usize,
 }
 
-/// What a manifest of ours says.
 struct Manifest<'a> {
     path: &'a str,
     text: &'a str,

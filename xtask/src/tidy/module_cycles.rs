@@ -61,7 +61,6 @@ fn cycles(graph: &Graph<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Each module, with the modules that it uses.
 type Graph<'a> = BTreeMap<String, BTreeMap<String, Place<'a>>>;
 
 /// Where a module uses another for the first time.
@@ -112,7 +111,6 @@ fn used_names(text: &str) -> Vec<(usize, String)> {
     used
 }
 
-/// Returns the code up to a module of tests in the same file.
 fn before_tests(code: &str) -> &str {
     let is_module = |at: &usize| {
         let next = code[at + TESTS.len()..].trim_start().lines().next().unwrap_or_default();

@@ -124,7 +124,6 @@ impl File {
     }
 }
 
-/// Returns the crate of a file and its modules.
 fn modules(path: &str) -> BTreeSet<String> {
     let parts = path.trim_end_matches(".rs").split('/');
     let modules = parts.filter(|part| !matches!(*part, "crates" | "src" | "lib" | "main" | "mod"));

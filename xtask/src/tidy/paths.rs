@@ -67,7 +67,6 @@ impl<'a> Repository<'a> {
         Self { tree, top, crates }
     }
 
-    /// Returns whether a word is no path of this repository, or one that exists.
     fn resolves(&self, word: &str, about_code: bool) -> bool {
         let path = word.strip_prefix("./").unwrap_or(word);
         match path.split_once('/') {

@@ -20,9 +20,7 @@ pub(crate) struct Tree {
 pub(super) struct Growth {
     /// The number of lines that were added or removed, whichever is more, file by file.
     pub(super) changed: u64,
-    /// The number of lines now.
     pub(super) lines: u64,
-    /// The number of releases since.
     pub(super) releases: usize,
 }
 
@@ -81,17 +79,14 @@ impl Tree {
         self
     }
 
-    /// Returns the number of files.
     pub(crate) fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Returns the text of one file.
     pub(super) fn text(&self, path: &str) -> Option<&str> {
         self.files.get(path)?.as_deref()
     }
 
-    /// Returns every text file.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
     }
@@ -101,7 +96,6 @@ impl Tree {
         self.texts().filter(|(path, _)| path.ends_with(".rs") && !is_sample(path))
     }
 
-    /// Returns whether the path is a file, or a folder with files in it.
     pub(super) fn has(&self, path: &str) -> bool {
         let inside = format!("{path}/");
         path.is_empty()

@@ -147,7 +147,6 @@ impl<'a> LockedStores<'a> {
         project.remember_place(&self.setup.project_folder);
     }
 
-    /// Returns the user's store.
     pub fn user(&mut self) -> Result<&mut Store, CommandError> {
         let setup = self.setup;
         self.folder = &setup.user_folder;

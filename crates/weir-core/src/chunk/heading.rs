@@ -2,7 +2,6 @@
 //!
 //! Invariant: a heading is never longer than [`MAX_HEADING_BYTES`]; what does not fit is left out from its beginning.
 
-/// Maximum length of a heading, in bytes.
 pub(super) const MAX_HEADING_BYTES: usize = 120;
 /// Maximum length of one part of a path, in bytes.
 const MAX_PART_BYTES: usize = 72;

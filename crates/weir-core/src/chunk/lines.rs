@@ -30,7 +30,6 @@ pub(super) fn line(text: &[u8], at: usize, is_last: bool) -> LineEnd {
     }
 }
 
-/// Returns whether the line is blank.
 pub(super) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x0c))
 }

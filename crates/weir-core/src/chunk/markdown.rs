@@ -30,7 +30,6 @@ enum Enclosure {
 
 /// A block that is being read.
 struct OpenBlock {
-    /// Whether the block begins within a line.
     is_within_line: bool,
     kind: BlockKind,
     end: usize,

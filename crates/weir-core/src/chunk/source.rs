@@ -17,7 +17,6 @@ pub(super) struct SourceScanner {
     is_within_line: bool,
 }
 
-/// A symbol that is open.
 #[derive(Debug, Clone)]
 struct OpenSymbol {
     indent: usize,

@@ -67,7 +67,6 @@ pub(super) fn text(data: &Value, key: &str) -> Option<String> {
     }
 }
 
-/// Returns whether an event comes from a subagent.
 pub(super) fn is_of_subagent(event: &Event) -> bool {
     read(event.data.as_deref()).is_some_and(|data| data.get("agent").is_some())
 }

@@ -70,7 +70,6 @@ pub(super) fn unresolved<'a>(facts: &[Fact<'a>]) -> Vec<Failure<'a>> {
 struct LaterEvents<'a> {
     /// The subjects of fixes.
     fixed: HashSet<String>,
-    /// What was done, in the words of its events.
     done: HashSet<&'a str>,
     /// The commands that ran, by their words without options.
     ran: HashSet<Vec<String>>,
@@ -131,7 +130,6 @@ fn last_finished(facts: &[Fact<'_>]) -> usize {
     facts.iter().rposition(|fact| finishes(fact.event)).unwrap_or(0)
 }
 
-/// Returns the subject of an event, or its text if the data names none.
 fn subject(event: &Event) -> String {
     let told = read(event.data.as_deref()).and_then(|data| text(&data, "subject"));
     told.unwrap_or_else(|| event.text.clone())

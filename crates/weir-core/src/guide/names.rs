@@ -16,7 +16,6 @@ const HALF_LIFE_CALLS: f64 = 10.0;
 const MAX_NAMES: usize = 400;
 /// The length that a path counts as, whatever its actual length.
 const PATH_LENGTH: f64 = 12.0;
-/// Maximum length of a path, in bytes.
 const MAX_PATH_BYTES: usize = 300;
 /// The line above the names.
 const HEADING: &str = "Names at hand, by file (what the model wrote last and most):\n";
@@ -28,7 +27,6 @@ const MAX_NAMES_OF_CALL: usize = 20;
 /// The names of a session, the most important first.
 pub(super) struct Names {
     ranked: Vec<Name>,
-    /// The changes of each changed file.
     changed: HashMap<String, FileChange>,
 }
 
@@ -41,7 +39,6 @@ struct Name {
     is_file: bool,
 }
 
-/// The changes of a file.
 #[derive(Default)]
 struct FileChange {
     times: usize,

@@ -22,7 +22,6 @@ const MAX_FILES: usize = 12;
 pub enum Form {
     /// Plain text, with a line above each section.
     Text,
-    /// Markdown.
     Markdown,
 }
 

@@ -12,9 +12,7 @@ const MAX_COMPARED: usize = 40;
 
 /// What is said already, each text by its words.
 struct SaidTexts {
-    /// By the user.
     by_user: Vec<String>,
-    /// By anyone.
     by_anyone: Vec<String>,
 }
 

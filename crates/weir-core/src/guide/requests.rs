@@ -57,7 +57,6 @@ impl<'f, 'a> OpeningRequests<'f, 'a> {
         Some(Self { first: first.filter(|first| !none.has(&first.event.text)), ..none })
     }
 
-    /// Returns whether one of the requests has this text.
     pub(super) fn has(&self, text: &str) -> bool {
         [self.first, self.before, Some(self.last)].iter().flatten().any(|told| told.event.text == text)
     }

@@ -9,7 +9,6 @@ use super::{Fact, questions, requests, tasks};
 use crate::event::{LONGEST_TEXT, line};
 use crate::{EntryKind, Event, EventKind, Priority, Reference};
 
-/// A section.
 #[derive(Debug)]
 pub(super) struct GuideSection<'a> {
     /// The line above the items.
@@ -29,7 +28,6 @@ pub(super) struct SectionItem<'a> {
     pub(super) speaker: Speaker,
     /// What we say before the words.
     pub(super) label: Cow<'static, str>,
-    /// The words.
     pub(super) text: Cow<'a, str>,
     /// Our addition.
     pub(super) note: String,
@@ -47,7 +45,6 @@ pub(super) struct SectionItem<'a> {
 pub(super) enum Speaker {
     /// The user's, in quotation marks.
     User,
-    /// The model's.
     Model,
     /// A name or a number that speaks for itself.
     Plain,

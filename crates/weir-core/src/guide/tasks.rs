@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::data::{self, read};
 use crate::EventKind;
 
-/// A task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Task {
     pub(super) key: String,
@@ -20,7 +19,6 @@ impl Task {
         !matches!(self.state.as_str(), "done" | "dropped")
     }
 
-    /// Returns whether the task is in progress.
     pub(super) fn is_now(&self) -> bool {
         self.state == "now"
     }

@@ -62,7 +62,6 @@ fn check(history: &[TestEvent], budget: usize, expected: Expect) {
     expected.assert_eq(&write(&facts(&events(history)), &wanted(budget)));
 }
 
-/// Returns a session with some of everything.
 fn session() -> Vec<TestEvent> {
     use EventKind::*;
     vec![

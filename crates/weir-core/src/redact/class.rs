@@ -103,12 +103,10 @@ impl Class {
         ATOMS[usize::from(byte)] & self.0 != 0
     }
 
-    /// Returns whether every byte belongs to the class.
     pub(super) fn has_all(self, bytes: &[u8]) -> bool {
         bytes.iter().all(|&byte| self.has(byte))
     }
 
-    /// Returns whether any byte belongs to the class.
     pub(super) fn has_any(self, bytes: &[u8]) -> bool {
         bytes.iter().any(|&byte| self.has(byte))
     }

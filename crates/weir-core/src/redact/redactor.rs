@@ -97,7 +97,6 @@ enum QueuedPart {
     Text(usize),
     /// A mark of this many bytes, which are not in the original text.
     Mark(&'static str, usize),
-    /// The rest of a mark.
     RestOfMark(usize),
     /// This many bytes of the text that were not given to the stream.
     Removed(usize),

@@ -17,7 +17,6 @@ use super::rules::{Rule, TOKENS};
 /// A literal that occurs in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LiteralHit {
-    /// Where the literal starts.
     pub(super) at: usize,
     index: u16,
 }
@@ -119,7 +118,6 @@ impl LiteralHit {
         }
     }
 
-    /// Returns where the literal ends.
     pub(super) fn end(self) -> usize {
         self.at + text_of(usize::from(self.index)).len()
     }

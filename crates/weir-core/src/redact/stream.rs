@@ -43,7 +43,6 @@ pub enum RedactedPart<'a> {
 }
 
 impl RedactedPart<'_> {
-    /// Writes this part of the redacted text.
     pub fn write_to(&self, out: &mut Vec<u8>) {
         match self {
             Self::Text(text) => out.extend_from_slice(text),
@@ -150,7 +149,6 @@ impl SecretStream {
         self.text.capacity() + noted + self.marks.capacity() * size_of::<Range<usize>>()
     }
 
-    /// Returns whether the beginning of a block was found.
     pub(super) fn has_blocks(&self) -> bool {
         self.has_blocks
     }

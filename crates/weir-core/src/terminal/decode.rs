@@ -17,7 +17,6 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    /// Returns the bytes of the unit in the text.
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Self::Ascii(byte) | Self::C1(byte) => std::slice::from_ref(byte),
@@ -76,7 +75,6 @@ impl Decoder {
         [cut_short, unit]
     }
 
-    /// Returns what is left at the end of a text.
     pub(super) fn finish(&mut self) -> Option<Unit> {
         (self.length > 0).then(|| self.take())
     }

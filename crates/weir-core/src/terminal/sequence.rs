@@ -19,7 +19,6 @@ pub(crate) trait Screen {
 pub(crate) enum Control {
     /// Nothing that matters here, such as a colour or a title.
     Nothing,
-    /// Ends the line.
     LineEnd,
     /// Moves to the beginning of the line.
     Return,
@@ -29,7 +28,6 @@ pub(crate) enum Control {
     EraseAfter,
     /// Erases from the beginning of the line to here.
     EraseBefore,
-    /// Erases the line.
     EraseLine,
 }
 
@@ -95,7 +93,6 @@ impl Parser {
         }
     }
 
-    /// Ends the text.
     pub(crate) fn finish(&mut self, screen: &mut impl Screen) {
         if let Some(unit) = self.decoder.finish() {
             self.take(unit, screen);

@@ -134,7 +134,6 @@ fn utf_16_is_known_by_its_mark() {
     assert!(!is_utf16(b"\xff") && !is_utf16(b""));
 }
 
-/// Pieces of text that terminals react to.
 #[rustfmt::skip]
 const PIECES: &[&[u8]] = &[
     b"\x1b", b"[", b"]", b"0;", b"31m", b"K", b"2K", b"1G", b"\r", b"\n", b"\r\n", b"\x08", b"\x07", b"\x1b\\", b"\\", b"P", b"_",

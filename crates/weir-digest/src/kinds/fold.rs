@@ -46,7 +46,6 @@ const LINES_BEFORE_ERROR: u64 = 2;
 /// The lines that belong to no other kind.
 #[derive(Default)]
 pub(crate) struct Fold {
-    /// The number of lines taken.
     pub lines: u64,
     blank: u64,
     levels: [u64; Level::COUNT],

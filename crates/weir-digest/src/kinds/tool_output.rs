@@ -33,7 +33,6 @@ const KNOWN: &[fn(&str, About<'_>) -> bool] = &[
 
 /// Test runs declare themselves at the beginning, and then show much code.
 const RUNS: &[Kind] = &[nextest::KIND, cargo_test::KIND, pytest::KIND, jest::KIND, vitest::KIND, go_test::KIND];
-/// The number of lines at the beginning.
 const BEGINNING_LINES: usize = 8;
 
 fn is(sample: &Sample<'_>) -> bool {

@@ -2,7 +2,6 @@
 
 use super::NotSelected;
 
-/// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     /// A key of an object, or an index of an array if it is a number.

@@ -104,7 +104,6 @@ impl Template {
         }
     }
 
-    /// Keeps a line if it is one of the first.
     pub(super) fn keep(&mut self, given: &InputLine<'_>) {
         if self.kept.len() < self.most_kept() {
             self.kept.push((given.number, clip(given.text, MAX_FIRST_LINE_BYTES)));

@@ -26,7 +26,6 @@ struct Numbers {
     sum: f64,
     least: (f64, String),
     greatest: (f64, String, u64),
-    /// The line with the greatest number.
     greatest_line: String,
     unit: String,
 }
@@ -201,7 +200,6 @@ impl Numbers {
     }
 }
 
-/// Returns as much of a line as is kept.
 fn start(line: &str) -> String {
     line[..line.floor_char_boundary(MAX_LINE_BYTES)].to_owned()
 }

@@ -13,7 +13,6 @@ pub(super) struct Words {
     pub more: bool,
 }
 
-/// One word.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     pub word: (usize, usize),

@@ -4,7 +4,6 @@ use crate::hostile::HOSTILE;
 use crate::oracle::examine;
 use crate::outputs::{flood, half, page};
 
-/// The number of bytes read of a hostile output.
 const HOSTILE_BYTES: usize = 40_000;
 
 fn none_is_wrong(outputs: impl Iterator<Item = (String, Vec<u8>)>) {

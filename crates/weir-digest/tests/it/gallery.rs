@@ -7,7 +7,6 @@ use weir_core::wording::size;
 
 use crate::outputs::{digest, one, project};
 
-/// The outputs shown, in this order.
 const SHOWN_OUTPUTS: [(&str, &str); 10] = [
     ("pytest-billing", "pytest"),
     ("rustc-depot", "cargo check"),

@@ -4,12 +4,10 @@ use std::io::{self, BufRead, Read};
 
 use weir_digest::Source;
 
-/// An output of any length.
 pub(crate) struct Hostile {
     pub name: &'static str,
     /// Its beginning, which makes a kind claim it.
     head: &'static str,
-    /// The rest, piece by piece.
     piece: fn(usize) -> Vec<u8>,
 }
 
@@ -164,7 +162,6 @@ pub(crate) fn in_turn(lines: &[&str], bytes: usize) -> Vec<u8> {
     all.take(bytes).collect()
 }
 
-/// Returns a different word for each number.
 fn word(number: usize) -> String {
     let mut left = number.wrapping_mul(2_654_435_761) % 308_915_776;
     let letters = (0..6).map(|_| {
@@ -176,7 +173,6 @@ fn word(number: usize) -> String {
 }
 
 impl Hostile {
-    /// Returns its first bytes.
     pub(crate) fn first(&self, bytes: usize) -> Vec<u8> {
         let mut all = Vec::with_capacity(bytes);
         Endless { output: self, left: bytes as u64 }.open().and_then(|mut read| read.read_to_end(&mut all)).unwrap();

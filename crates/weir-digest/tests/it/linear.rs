@@ -147,7 +147,6 @@ fn most_memory() -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// An output that counts how much of it is read.
 struct CountedSource<'a> {
     raw: &'a [u8],
     read: Cell<usize>,

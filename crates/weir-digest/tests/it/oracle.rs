@@ -22,7 +22,6 @@ mod names;
 #[path = "oracle/sums.rs"]
 mod sums;
 
-/// The classes of statements that are checked.
 pub(crate) const CLASSES: [&str; 6] = ["count", "cut", "form", "name", "repeat", "sum"];
 
 /// The result of checking the statements of one digest.
@@ -70,9 +69,7 @@ impl Verdict {
 struct Output {
     /// The lines with single spaces.
     lines: Vec<String>,
-    /// The lines as they are.
     exact: Vec<String>,
-    /// The number of each line.
     numbers: Vec<u64>,
     raw: String,
     json: OnceCell<Vec<Value>>,

@@ -5,18 +5,15 @@ use std::path::{Path, PathBuf};
 use weir_core::Reference;
 use weir_digest::{About, Digest, Frame, Page};
 
-/// A real output.
 pub(crate) struct Output {
     pub name: String,
     pub raw: Vec<u8>,
 }
 
-/// Returns the folder of the project.
 pub(crate) fn project() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Returns the outputs of one half of the recall set, by name.
 pub(crate) fn half(name: &str) -> Vec<Output> {
     all(&project().join("bench/recall").join(name))
 }
@@ -44,12 +41,10 @@ fn read(path: &Path) -> Output {
     Output { name: path.file_stem().unwrap().to_string_lossy().into_owned(), raw: raw.unwrap() }
 }
 
-/// Returns the facts of an output.
 pub(crate) fn page(raw: &[u8]) -> Page {
     weir_digest::read(&raw, About::default()).unwrap()
 }
 
-/// Renders a page as it is shown.
 pub(crate) fn render(page: &Page, raw: &[u8], budget: usize) -> Digest {
     let frame = Frame {
         head: "exit 0 in 12 ms, sandbox full",

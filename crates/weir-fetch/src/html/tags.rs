@@ -67,7 +67,6 @@ use Tag::{
     Strong, Style, Svg, Table, Td, Template, Th, Title, Tr, Ul,
 };
 
-/// The number of tags.
 pub(super) const COUNT: usize = Base as usize + 1;
 
 /// Returns the tag for an element's name.

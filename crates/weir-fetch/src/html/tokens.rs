@@ -26,7 +26,6 @@ impl Attributes {
         self.get(name).map(|value| String::from_utf8_lossy(value).trim().to_owned()).unwrap_or_default()
     }
 
-    /// Returns whether there are no attributes.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -61,7 +60,6 @@ impl Attributes {
     }
 }
 
-/// Reads a page to its end.
 pub(super) fn read(html: &str, builder: &mut Builder) {
     let tokens = Tokens {
         builder,

@@ -46,7 +46,6 @@ pub(super) struct Node {
 }
 
 impl PageTree {
-    /// Returns the text of a text node.
     pub(super) fn text(&self, node: &Node) -> &[u8] {
         self.texts.get(node.text.0 as usize..node.text.1 as usize).unwrap_or_default()
     }
@@ -57,7 +56,6 @@ impl PageTree {
     }
 }
 
-/// Parses a page.
 pub(super) fn parse(html: &str) -> PageTree {
     let mut builder = Builder::default();
     builder.add(Tag::Body, None);

@@ -22,7 +22,6 @@ pub(super) struct MarkdownOutput {
     pub is_cut: bool,
 }
 
-/// Writes the chosen part of a page as Markdown.
 pub(super) fn write(tree: &PageTree, chosen: &PageSelection, base: Option<&Url>) -> MarkdownOutput {
     let is_data = tables::find(tree);
     let mut writer = MarkdownWriter {
@@ -140,7 +139,6 @@ impl MarkdownWriter<'_> {
         !tag.is_void()
     }
 
-    /// Ends a node.
     fn leave(&mut self, node: &Node) {
         match node.tag {
             Tag::A | Tag::Em | Tag::Strong | Tag::Del | Tag::Code => return self.leave_mark(node),
@@ -313,7 +311,6 @@ fn language(class: &str) -> Option<&str> {
     (is_name && !found.is_empty()).then_some(found)
 }
 
-/// Returns the first number of a list, if it is numbered.
 fn start(node: &Node) -> Option<u32> {
     (node.tag == Tag::Ol).then(|| node.attributes.as_ref().and_then(|attributes| attributes.start).unwrap_or(1))
 }

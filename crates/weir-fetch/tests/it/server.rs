@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use weir_fetch::{FetchError, Fetched, Fetcher, Guard, Limits, Page, Request, Settings, fetch};
 
-/// A received request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReceivedRequest {
     pub line: String,
@@ -26,7 +25,6 @@ impl ReceivedRequest {
     }
 }
 
-/// A server that ends with the test process.
 #[derive(Clone)]
 pub(crate) struct TestServer {
     pub address: SocketAddr,
@@ -56,7 +54,6 @@ impl TestServer {
         server
     }
 
-    /// Answers every request with these bytes.
     pub(crate) fn saying(answer: impl Into<Vec<u8>>) -> Self {
         let answer = answer.into();
         Self::new(move |_, stream| drop(stream.write_all(&answer)))

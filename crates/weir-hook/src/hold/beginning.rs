@@ -30,7 +30,6 @@ const MAX_BYTES: u64 = 8 << 20;
 
 /// What is said about the text, and how long the whole may be.
 pub(super) struct Parts<'a> {
-    /// The file that the text is from.
     pub path: Option<&'a Path>,
     /// How the text came about.
     pub head: &'a str,

@@ -21,7 +21,6 @@ const MAX_FIRST_TOKENS: usize = 150;
 
 /// What is known about how an output came about.
 pub(crate) struct OutputContext<'a> {
-    /// The purpose of the output.
     pub purpose: Purpose,
     /// The file that was read.
     pub path: Option<&'a Path>,

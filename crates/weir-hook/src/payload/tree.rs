@@ -49,7 +49,6 @@ struct Tree {
     strings: usize,
     /// The long texts that have not been reached.
     long: Peekable<IntoIter<(usize, LongText)>>,
-    /// The path to the current value.
     path: Vec<Step>,
     placed: Vec<PlacedText>,
 }

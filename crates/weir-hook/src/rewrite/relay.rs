@@ -119,7 +119,6 @@ fn follow(files: &RewriteFiles, output: &mut File, started: Instant) -> std::io:
     }
 }
 
-/// How a command ended.
 struct CommandEnd<'a> {
     code: Option<i32>,
     millis: u64,

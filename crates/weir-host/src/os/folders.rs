@@ -11,7 +11,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::Anchor;
 
-/// Returns the owner of a file.
 pub fn owner(about: &Metadata) -> Option<u32> {
     Some(about.uid())
 }

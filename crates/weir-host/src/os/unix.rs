@@ -188,7 +188,6 @@ pub fn link_count(about: &Metadata) -> u64 {
     about.nlink()
 }
 
-/// Returns the names in a folder of a file that has several.
 pub fn other_names(folder: &Path, about: &Metadata) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     // A listing has the numbers of the files already.
@@ -245,7 +244,6 @@ pub fn exchange(_: &Path, _: &Path) -> bool {
     false
 }
 
-/// Returns the number of this user.
 pub fn user_id() -> Option<u32> {
     Some(rustix::process::getuid().as_raw())
 }
@@ -291,7 +289,6 @@ impl ShellEnd {
         Ok(Self { shell, pipe })
     }
 
-    /// Whether the shell is gone.
     pub fn is_gone(&self) -> bool {
         rustix::process::getppid() != self.shell
     }

@@ -52,7 +52,6 @@ impl TerminalMode {
         match *input {}
     }
 
-    /// Restores the mode.
     pub fn restore(&self) {
         match *self {}
     }
@@ -84,7 +83,6 @@ pub fn open_below(_: &Path, _: &Path) -> io::Result<Option<File>> {
 pub struct Anchor(PathBuf);
 
 impl Anchor {
-    /// Returns the folder at a path.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(path.to_owned()))
     }
@@ -124,7 +122,6 @@ pub fn watch_folders(_: &[PathBuf]) -> io::Result<(impl Send + use<>, FolderWatc
 }
 
 impl FolderWatch {
-    /// Waits this long.
     pub fn wait(&self, most: Duration) -> Awaited {
         match self.0.recv_timeout(most) {
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => Awaited::Look,
@@ -240,7 +237,6 @@ impl ShellEnd {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Whether the shell is gone.
     pub fn is_gone(&self) -> bool {
         match *self {}
     }

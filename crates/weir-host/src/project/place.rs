@@ -39,7 +39,6 @@ impl Project {
     }
 }
 
-/// Returns the place that is recorded in the folder of a store.
 pub fn recorded_place(store: &Path) -> Option<String> {
     let place = foreign::read_user_file(&store.join(PLACE), MAX_PLACE_BYTES).ok()?;
     String::from_utf8(place).ok()

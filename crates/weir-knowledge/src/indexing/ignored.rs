@@ -29,7 +29,6 @@ pub(super) struct Ignored {
     unread: Vec<(PathBuf, String)>,
 }
 
-/// The patterns of one folder.
 struct FolderPatterns {
     folder: PathBuf,
     /// In order of precedence. The first is `.ignore`, and the others are git's.

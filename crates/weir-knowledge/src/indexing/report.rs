@@ -36,7 +36,6 @@ impl From<Refusal> for SkipReason {
 }
 
 impl SkipReason {
-    /// Returns the reason as the key of a count.
     fn key(self) -> &'static str {
         match self {
             Self::Secret => "secret",
@@ -112,7 +111,6 @@ pub(super) struct IndexReport {
 }
 
 impl IndexReport {
-    /// Returns a report on one file or text.
     pub(crate) fn of_one() -> Self {
         Self { is_of_one: true, ..Self::default() }
     }

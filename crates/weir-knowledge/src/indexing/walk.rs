@@ -81,7 +81,6 @@ impl Globs {
     }
 }
 
-/// Lists the files of a folder.
 pub(super) fn list(
     root: &Path,
     globs: &Globs,

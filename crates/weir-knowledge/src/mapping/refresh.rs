@@ -23,7 +23,6 @@ use weir_store::{MapChange, MapFile, Store};
 use super::key;
 use crate::indexing::{FoundFile, SETTLE_NANOS, below, list_all, read_content};
 
-/// The number of files in a batch.
 const BATCH_FILES: usize = 400;
 /// The maximum number of files in a map, all of which are held in memory.
 const MAX_FILES: usize = 100_000;
@@ -39,13 +38,11 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 /// A folder of a map, or all of it.
 #[derive(Clone, Copy)]
 pub(super) struct MapPart<'a> {
-    /// The folder that the map is of.
     pub(super) root: &'a Path,
     /// The folder itself, which is below the root or the same.
     pub(super) folder: &'a Path,
 }
 
-/// Returns the current files in a part of a map.
 pub(super) fn refresh(
     context: &Context,
     store: &mut Store,
@@ -129,7 +126,6 @@ fn is_current(known: &str) -> bool {
     known == spec(LANGUAGES.iter().find(|language| language.name() == name).copied())
 }
 
-/// The result of reading a file.
 enum FileReadResult {
     New(Box<MapFile>),
     /// The content is the same as before.

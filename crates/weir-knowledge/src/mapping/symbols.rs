@@ -26,7 +26,6 @@ const MAX_FILES: usize = 40;
 pub struct FoundSymbol {
     /// The file of the symbol, relative to the root of the project.
     pub file: String,
-    /// The symbol itself.
     pub symbol: Symbol,
     /// Whether the symbol has exactly the requested name.
     pub is_named: bool,

@@ -33,11 +33,9 @@ const QUIET: &[(&str, &str)] = &[
 
 /// A query about a repository.
 pub struct GitQuery<'a> {
-    /// The repository.
     pub repository: &'a Repository,
     /// The checked-out commit.
     pub head: &'a str,
-    /// The folder in which git runs.
     pub folder: &'a Path,
 }
 

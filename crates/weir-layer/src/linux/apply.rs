@@ -223,7 +223,6 @@ fn set_apart(room: &Room, journal: &Journal, path: &Path, name: &OsStr) -> io::R
     remove(&dir, old)
 }
 
-/// That an apply has ended, and when.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Finish {
     pub(super) at: Time,

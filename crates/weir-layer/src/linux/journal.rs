@@ -22,7 +22,6 @@ pub(super) const UNDOING: &str = "undoing";
 /// One line per step that was undone.
 pub(super) const UNDONE: &str = "undone";
 
-/// A path of any bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Stored(#[serde(with = "bytes")] pub(super) PathBuf);
@@ -144,7 +143,6 @@ pub(super) fn damaged(layer: &Path, file: &str, why: impl ToString) -> LayerErro
     LayerError::Damaged { path: layer.join(file), why: why.to_string() }
 }
 
-/// Reads a file of a layer, if there is one.
 pub(super) fn read<T: DeserializeOwned>(dir: &OwnedFd, name: &str, layer: &Path) -> Result<Option<T>, LayerError> {
     let text = read_bytes(dir, name).map_err(|why| damaged(layer, name, why))?;
     text.map(|text| serde_json::from_slice(&text).map_err(|why| damaged(layer, name, why))).transpose()

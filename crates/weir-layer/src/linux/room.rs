@@ -93,7 +93,6 @@ impl Room {
         &self.header.project.0
     }
 
-    /// Removes everything.
     pub(super) fn remove(self) -> io::Result<Sweep> {
         let gone = Gone::rename(&self.path)?;
         // A folder is freed when its last descriptor is closed.

@@ -145,7 +145,6 @@ pub(super) fn node(dir: impl AsFd, name: &OsStr) -> io::Result<Option<Node>> {
     }))
 }
 
-/// The names in a folder, and whether each is a folder.
 pub(super) fn list_kinds(dir: impl AsFd) -> io::Result<Vec<(OsString, bool)>> {
     let fd = rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let mut names = Vec::new();

@@ -41,7 +41,6 @@ pub(super) struct NoteLimit {
 }
 
 impl NoteLimit {
-    /// Returns the number.
     pub(super) fn notes(&self) -> usize {
         self.notes.unwrap_or(DEFAULT_NOTES)
     }

@@ -32,7 +32,6 @@ pub(super) struct ShownCounts {
 }
 
 impl ContextData {
-    /// Returns what is shown of a project.
     pub(super) fn of(project: &str, recent: &Recent, shown: ShownCounts) -> Self {
         Self {
             project: project.to_owned(),

@@ -12,9 +12,7 @@ use weir_store::{RecentPrompt, SessionSummary, Store};
 use super::render::NoteForm;
 use crate::needs::KnowledgeContext;
 
-/// The number of sessions.
 const SESSIONS: usize = 5;
-/// The number of prompts.
 const PROMPTS: usize = 10;
 /// How many characters of a note are shown after its title.
 const MAX_BODY_CHARS: usize = 300;
@@ -24,7 +22,6 @@ const MAX_BODY_BYTES: u64 = 8 << 10;
 /// The notes to read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NoteQuery {
-    /// Only notes of this level.
     pub(super) level: Option<Level>,
     /// The largest number of notes.
     pub(super) limit: usize,

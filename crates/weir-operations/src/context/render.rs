@@ -34,7 +34,6 @@ pub(super) enum NoteForm {
 
 /// What the answer is for.
 pub(super) struct View<'a> {
-    /// The name of the project.
     pub(super) project: &'a str,
     pub(super) face: Face,
     pub(super) budget: Budget,
@@ -43,7 +42,6 @@ pub(super) struct View<'a> {
     pub(super) remark: Option<&'a str>,
 }
 
-/// Returns the answer.
 pub(super) fn answer(recent: &Recent, view: &View<'_>) -> Answer<ContextData> {
     let sections = sections(recent, view);
     let (text, shown) = fit(&sections, view, &closing(recent, view));
@@ -57,7 +55,6 @@ struct Section {
     lines: Vec<String>,
     /// The name of one line, and of several.
     names: [&'static str; 2],
-    /// Where all of them are.
     source: &'static str,
 }
 

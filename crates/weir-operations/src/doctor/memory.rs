@@ -139,7 +139,6 @@ fn unread(file: &KnownFile, text: &str, checked: &str) -> Option<String> {
     Some(format!("{reader} reads {limit} of it, nothing after line {last} ({source}, checked {checked})"))
 }
 
-/// A path in a file.
 #[derive(Debug, PartialEq, Eq)]
 struct NamedPath {
     path: String,

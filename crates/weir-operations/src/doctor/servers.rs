@@ -138,7 +138,6 @@ fn tools(launch: &Launch, folder: &Path, time: Duration) -> Result<Vec<Value>, S
     answer
 }
 
-/// What is heard of a server.
 enum Heard {
     Message(Value),
     /// A line that is not JSON, which some servers write.

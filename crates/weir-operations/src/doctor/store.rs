@@ -13,7 +13,6 @@ use weir_store::{Depth, Health, LostText, StoreError, Swept, UnavailableText, Un
 
 use super::{Check, Doctor};
 
-/// Checks a store as it is, if it exists.
 pub(super) fn check(
     open: &mut LockedStores<'_>,
     context: &Context,

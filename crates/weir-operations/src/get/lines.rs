@@ -22,9 +22,7 @@ pub(super) const MAX_BYTES_PER_TOKEN: usize = 12;
 pub(super) enum LineRange {
     /// From the first to the last line, inclusive.
     Between(u64, u64),
-    /// This many lines at the end.
     Last(u64),
-    /// The lines around this one.
     Around(u64),
     /// Bytes instead of lines, counted from 0, excluding the end.
     Bytes(u64, u64),
@@ -33,7 +31,6 @@ pub(super) enum LineRange {
 /// The lines that are asked for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LineQuery<'a> {
-    /// The range that they are in.
     pub(super) lines: LineRange,
     /// Only lines that match this pattern.
     pub(super) pattern: Option<&'a Regex>,
@@ -44,7 +41,6 @@ pub(super) struct LineQuery<'a> {
 /// Some lines of a text, with facts about them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SelectedText {
-    /// The lines.
     pub(super) text: String,
     /// The numbers of the first and the last line shown.
     pub(super) first: u64,
@@ -68,7 +64,6 @@ pub(super) struct SelectedText {
 }
 
 impl LineRange {
-    /// All lines.
     pub(super) const ALL: Self = Self::Between(1, u64::MAX);
 
     /// Parses `10-40`, `10-`, `10`, `-20`, `~120` or `b0-4000`.
@@ -182,7 +177,6 @@ struct Reader<'a> {
     unsearched: u64,
     inside: bool,
     last_start: u64,
-    /// The number of lines that were looked at.
     seen: u64,
 }
 

@@ -14,7 +14,6 @@ const PAGE_EVENTS: usize = 5_000;
 /// The maximum number of events that are read for one answer.
 const MAX_EVENTS: usize = 50_000;
 
-/// A line of the history.
 pub(super) struct HistoryLine {
     /// The event, or the newest of several.
     pub(super) moment: Moment,

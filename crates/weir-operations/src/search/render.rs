@@ -20,7 +20,6 @@ const MAX_NAMED_SOURCES: usize = 6;
 /// The maximum number of other outputs with the same text that are named.
 const MAX_NAMED_OUTPUTS: usize = 4;
 
-/// Returns the answer to all queries.
 pub(super) async fn answer(context: &KnowledgeContext, found: &[QueryResult], budget: Budget) -> Answer<SearchData> {
     let (doubts, remarks) = (doubts(context, found).await, remarks(context, found).await);
     let text =

@@ -116,7 +116,6 @@ impl Comparison {
         Some([estimate, changes[DRAWS / 40], changes[DRAWS - 1 - DRAWS / 40]])
     }
 
-    /// Returns the comparison as text.
     pub(super) fn text(&self) -> String {
         let sides = format!(
             "Compared with sessions left alone ([stats] hold_out): {} with Weir, {} without.",
@@ -139,7 +138,6 @@ impl Comparison {
         )
     }
 
-    /// Returns the comparison as data.
     pub(super) fn data(&self) -> ComparisonData {
         let change = self.change();
         ComparisonData {

@@ -35,7 +35,6 @@ pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.children(&mut cursor).collect()
 }
 
-/// Returns the children of a kind.
 #[allow(dead_code, reason = "used by the languages that are built in")]
 pub(super) fn children_of<'t>(node: Node<'t>, kind: &str) -> Vec<Node<'t>> {
     children(node).into_iter().filter(|child| child.kind() == kind).collect()

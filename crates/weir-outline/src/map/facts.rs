@@ -37,7 +37,6 @@ pub struct Symbol {
     pub is_offered: bool,
     /// The names from the outermost to its own, separated by full stops.
     pub path: String,
-    /// Its signature.
     pub signature: String,
     /// The first sentence of its documentation, or an empty string.
     pub doc: String,

@@ -16,9 +16,7 @@ const SYMBOL_DECAY: f64 = 0.75;
 /// A ranked file with its symbols.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'a> {
-    /// Its rank.
     pub ranked: Ranked,
-    /// Its path.
     pub path: &'a str,
     /// Its symbols, in the order of the file.
     pub symbols: &'a [Symbol],
@@ -29,9 +27,7 @@ pub struct Entry<'a> {
 pub struct Map {
     /// The text, without a final newline.
     pub text: String,
-    /// Number of files shown.
     pub files: usize,
-    /// Number of symbols shown.
     pub symbols: usize,
     /// The entries and symbols shown, as indices, in order.
     pub shown: Vec<(usize, Vec<usize>)>,

@@ -34,12 +34,10 @@ impl Commits {
         self.0.iter().map(|commit| commit.join("\n")).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Returns the number of commits.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns whether there are no commits.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -163,7 +163,6 @@ fn without_any(text: &str, at: usize) -> Option<String> {
     Some(format!("{}{}", &text[..at], &text[at + first.len_utf8()..]))
 }
 
-/// Returns the start of the line that contains a byte.
 fn line_start(text: &str, at: usize) -> usize {
     text[..boundary(text, at)].rfind('\n').map_or(0, |end| end + 1)
 }

@@ -12,7 +12,6 @@ const SEARCH: &str = "use crate::store::EntryStore;\n/// Finds entries by their 
 const SHOWN: &str = "use crate::search::search_entries;\npub fn render_hits() { search_entries(&todo!()); }\n";
 const OTHER: &str = "/// The colours of a terminal.\npub enum TerminalColour { RedTone }\n";
 
-/// Returns a project of these files.
 fn project() -> (Vec<Known>, Vec<Facts>) {
     let files = [("src/store.rs", STORE), ("src/search.rs", SEARCH), ("src/shown.rs", SHOWN), ("lib/other.rs", OTHER)];
     let facts: Vec<Facts> = files.iter().map(|(path, text)| facts(path, text)).collect();

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 
 use weir_outline::{Item, ItemKind, ItemOrigin, Outline, language_of, outline};
 
-/// A public item.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 pub(crate) struct Public {
     /// The names from the outside in, separated by full stops.
@@ -30,15 +29,12 @@ pub(crate) struct Agreement {
     pub files: usize,
     /// Files that the oracle could not read, or that have no outline.
     pub left_out: usize,
-    /// Items that the oracle found.
     pub items: usize,
     /// Items that we found.
     pub ours: usize,
-    /// Items that both found.
     pub both: usize,
     /// Of these, items with the same signature.
     pub equal: usize,
-    /// The first differences.
     pub differences: Vec<String>,
 }
 
@@ -55,7 +51,6 @@ impl Agreement {
         self.equal as f64 / self.both.max(1) as f64
     }
 
-    /// Adds one file.
     pub(crate) fn add(&mut self, path: &Path, oracle: &[Public]) {
         let text = std::fs::read_to_string(path).unwrap();
         let language = language_of(path, &text).unwrap_or_else(|| panic!("{}: no language", path.display()));

@@ -4,7 +4,6 @@ use maud::{Markup, html};
 
 use super::{Axis, Label, percent, px, slot, with_room};
 
-/// A bar.
 pub(crate) struct Bar {
     /// Its value; none is a gap.
     pub(crate) value: Option<f64>,

@@ -14,11 +14,9 @@ use crate::text::Text;
 /// The last hook that a client called.
 #[derive(Debug, Clone)]
 pub struct LastHook {
-    /// The name of the client.
     pub client: Text,
     /// The client's event that it was called for.
     pub event: Text,
-    /// When.
     pub at: Moment,
     /// How long it took, in milliseconds.
     pub millis: f64,
@@ -26,10 +24,8 @@ pub struct LastHook {
     pub calls: u64,
 }
 
-/// The hooks of a day.
 #[derive(Debug, Clone, Copy)]
 pub struct HookDay {
-    /// A time on this day.
     pub at: Moment,
     /// How long they took; none if there were no hooks.
     pub times: Option<HookTimes>,
@@ -42,7 +38,6 @@ pub struct HookTimes {
     pub half_millis: f64,
     /// What 99 of 100 took at most, in milliseconds.
     pub most_millis: f64,
-    /// How many there were.
     pub calls: u64,
 }
 
@@ -58,9 +53,7 @@ pub struct SeenOutputs {
 /// Outputs of which the same became.
 #[derive(Debug, Clone)]
 pub struct OutputRow {
-    /// What became of them.
     pub outcome: Text,
-    /// How many there were.
     pub outputs: u64,
     /// Their size as clients reported it, in bytes.
     pub bytes: u64,

@@ -10,22 +10,18 @@ use crate::shell::Shell;
 use crate::text::Text;
 use crate::words::{Badge, Span, Standing, Words};
 
-/// A note.
 #[derive(Debug, Clone)]
 pub struct NoteCard {
     /// The reference of its newest revision.
     pub reference: Text,
-    /// Its topic, if it has one.
     pub topic: Option<Text>,
     /// What kind of note it is: decision, finding, warning.
     pub kind: Text,
     /// The number of its newest revision.
     pub revision: u64,
-    /// When that was written.
     pub at: Moment,
     /// How often it was opened; none if that is not counted.
     pub read: Option<u64>,
-    /// The note itself, or its beginning.
     pub text: Text,
     /// Whether that is all of it. If not, it cannot be edited here.
     pub is_whole: bool,
@@ -43,16 +39,12 @@ pub struct NoteCard {
     pub is_superseded: bool,
 }
 
-/// A revision of a note.
 #[derive(Debug, Clone)]
 pub struct Revision {
-    /// Its number.
     pub number: u64,
-    /// When it was written.
     pub at: Moment,
     /// Whose words it is.
     pub words: Words,
-    /// Its reference.
     pub reference: Text,
     /// The text, with what it added and what the next one removed.
     pub text: Vec<Span>,

@@ -14,18 +14,15 @@ use crate::words::Words;
 pub struct Reflection {
     /// What was finished.
     pub done: Statements,
-    /// What was decided.
     pub decided: Statements,
     /// What failed, and why.
     pub failed: Statements,
-    /// What is left.
     pub open: Statements,
 }
 
 /// Things of one sort that came of a session.
 #[derive(Debug, Clone, Default)]
 pub struct Statements {
-    /// Those that are shown.
     pub shown: Vec<Statement>,
     /// How many more there are.
     pub left_out: u64,

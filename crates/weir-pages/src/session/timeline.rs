@@ -37,7 +37,6 @@ pub enum TimelineFilter {
     WhatMatters,
     /// What the user asked for.
     Prompts,
-    /// What failed.
     Errors,
     /// Files read, edited and written.
     Files,
@@ -71,11 +70,9 @@ impl TimelineFilter {
 /// A line of a timeline.
 #[derive(Debug, Clone)]
 pub enum Item {
-    /// An event.
     Event(EventLine),
     /// The conversation was compacted.
     Compacted {
-        /// When.
         at: Moment,
         /// The last request before it.
         request: Option<u64>,
@@ -86,10 +83,8 @@ pub enum Item {
     },
 }
 
-/// An event in one line.
 #[derive(Debug, Clone)]
 pub struct EventLine {
-    /// When it happened.
     pub at: Moment,
     /// The request it followed, if the transcript says so.
     pub request: Option<u64>,
@@ -99,7 +94,6 @@ pub struct EventLine {
     pub origin: Origin,
     /// How it stands out.
     pub tone: Tone,
-    /// The event itself.
     pub text: Text,
     /// What became of it: a fix, a number of attempts.
     pub outcome: Option<Text>,
@@ -110,7 +104,6 @@ pub struct EventLine {
 /// How an event stands out among others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Not at all.
     Plain,
     /// It is what the user said.
     User,
@@ -136,7 +129,6 @@ impl Tone {
 pub struct GuideChoice {
     /// The number of the compaction that it followed; none is the guide of now.
     pub after: Option<u64>,
-    /// Whether it is shown.
     pub is_chosen: bool,
 }
 
@@ -145,7 +137,6 @@ pub struct GuideChoice {
 pub struct Guide {
     /// The text as the model got it or would get it.
     pub text: Text,
-    /// Its tokens.
     pub tokens: u64,
     /// The most it may have.
     pub budget: u64,

@@ -22,7 +22,6 @@ pub struct FirstSteps {
 }
 
 impl FirstSteps {
-    /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let main = html! {
             (head(html! { "Today" }, html! { p { "Nothing has been recorded yet." } }, html! {}))

@@ -24,7 +24,6 @@ pub struct HeldOutput {
     pub is_code: bool,
     /// What made the output, in a word or two: `command`, `file`, `page`.
     pub tool: Text,
-    /// When.
     pub at: Moment,
     /// Tokens of the whole output, which are estimated if it is long; none if its text cannot be read.
     pub tokens: Option<u64>,
@@ -32,14 +31,12 @@ pub struct HeldOutput {
     pub shown: Option<u64>,
     /// Tokens of it that the model asked for again, if the transcript says so.
     pub again: Option<u64>,
-    /// Its size, in bytes.
     pub bytes: u64,
 }
 
 /// What was held back of the outputs of one tool.
 #[derive(Debug, Clone)]
 pub struct ToolRow {
-    /// The name of the tool.
     pub name: Text,
     /// How many of its outputs were held back.
     pub held: u64,
@@ -58,14 +55,11 @@ impl ToolRow {
     }
 }
 
-/// A run in the background.
 #[derive(Debug, Clone)]
 pub struct BackgroundRun {
     /// The entry with the output so far.
     pub reference: Text,
-    /// The command.
     pub command: Text,
-    /// When it was started.
     pub started: Moment,
 }
 

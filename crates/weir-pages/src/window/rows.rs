@@ -18,9 +18,7 @@ pub struct SessionCost {
     pub key: Text,
     /// What it is about.
     pub title: Text,
-    /// The name of its project.
     pub project: Text,
-    /// How many requests it made.
     pub requests: u64,
     /// Its longest window, in tokens.
     pub longest: u64,
@@ -37,7 +35,6 @@ pub struct SettingPreview {
     pub setting: Text,
     /// The command that shows the change and asks before it writes.
     pub command: Text,
-    /// How it is taken back.
     pub taken_back_by: Text,
 }
 

@@ -4,20 +4,16 @@ use std::collections::BTreeMap;
 
 use html5gum::{Token, Tokenizer};
 
-/// What a page is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
     /// The opening of an element, with its attributes.
     Open(String, BTreeMap<String, String>),
-    /// Its end.
     Close(String),
-    /// Text between.
     Text(String),
     /// Anything else: a comment, a document type, an error of the tokeniser.
     Other(String),
 }
 
-/// Reads a page.
 pub(crate) fn parts(html: &str) -> Vec<Part> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     Tokenizer::new(html)
@@ -41,7 +37,6 @@ pub(crate) fn all<'a>(parts: &'a [Part], name: &str) -> Vec<&'a BTreeMap<String,
     parts.iter().filter(is_named).filter_map(attributes).collect()
 }
 
-/// Returns the attributes of an opening.
 pub(crate) fn attributes(part: &Part) -> Option<&BTreeMap<String, String>> {
     match part {
         Part::Open(_, attributes) => Some(attributes),

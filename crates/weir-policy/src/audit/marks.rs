@@ -50,7 +50,6 @@ impl<'a> Marks<'a> {
         Self { roots, marks: BTreeMap::new(), unmarked: BTreeMap::new() }
     }
 
-    /// Returns all marks.
     pub(super) fn all(&self) -> &BTreeMap<PathBuf, Mark> {
         &self.marks
     }
@@ -67,7 +66,6 @@ impl<'a> Marks<'a> {
         self.unmarked.extend(paths.into_iter().filter_map(|path| stamp(&path).map(|stamp| (path, stamp))));
     }
 
-    /// Marks everything in a tree.
     pub(super) fn add_all(&mut self, tree: &Tree, root: &Path) {
         for (folder, entries) in tree.kept_by_folder() {
             let owner = FolderOwner::of(folder, root);
@@ -165,7 +163,6 @@ impl<'a> Marks<'a> {
         }
     }
 
-    /// Marks one path and returns its type.
     fn add_one(&mut self, path: &Path, found: MarkLabel<'_>) -> Option<fs::FileType> {
         let metadata = fs::symlink_metadata(path).ok()?;
         let MarkLabel { top, kind, what, by_link } = found;

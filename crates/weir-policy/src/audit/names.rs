@@ -23,7 +23,6 @@ pub enum Kind {
 pub struct PersistentName {
     /// The name of a file or folder in lower case, with `*` as in globs, or the end of a path.
     pub name: &'static str,
-    /// How it is handled.
     pub kind: Kind,
     /// What it does, for reports.
     pub what: &'static str,

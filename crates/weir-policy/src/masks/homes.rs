@@ -26,7 +26,6 @@ const MAX_LINKED: usize = 2_000;
 pub struct Homes {
     /// Folders in which only the shown paths are visible.
     pub covered: Vec<PathBuf>,
-    /// Paths in them that are shown.
     pub shown: Vec<PathBuf>,
     /// Symbolic links to show, with their targets.
     pub links: Vec<(PathBuf, PathBuf)>,
@@ -77,7 +76,6 @@ impl Homes {
         homes
     }
 
-    /// Returns whether a path is in a covered folder.
     pub fn covers(&self, path: &Path) -> bool {
         self.covered.iter().any(|folder| path.starts_with(folder))
     }

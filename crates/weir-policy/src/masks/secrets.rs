@@ -15,7 +15,6 @@ pub use project::{DEPENDENCIES, ENVIRONMENTS, FOLDERS, PROJECT, PUBLIC, VENDORED
 pub struct Secret {
     /// A path below the home folder, or a name in the project.
     pub pattern: &'static str,
-    /// What it is, for reports.
     pub what: &'static str,
 }
 

@@ -15,7 +15,6 @@ use std::time::{Duration, SystemTime};
 
 use super::names::Matcher;
 
-/// Maximum number of entries of a tree.
 pub const MAX_ENTRIES: usize = 1_000_000;
 
 /// How long the times of a folder are not trusted after a change: some file systems only store times to one or two
@@ -89,9 +88,7 @@ fn sorted<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Vec<String> {
 /// The type of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
-    /// A file.
     File,
-    /// A folder.
     Folder,
     /// A symbolic link.
     Link,
@@ -102,7 +99,6 @@ pub enum EntryKind {
 /// A name of interest in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The name.
     pub name: OsString,
     /// Its type.
     pub kind: EntryKind,

@@ -37,7 +37,6 @@ impl PathRules {
         index
     }
 
-    /// Returns the rules that match a path itself.
     pub fn matching<'r>(&self, rules: &'r Rules, path: &Path) -> Vec<&'r Rule> {
         let mut found = Vec::new();
         let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();

@@ -19,7 +19,6 @@ pub struct Places {
     pub folder: PathBuf,
 }
 
-/// A pattern of paths.
 #[derive(Debug, Clone)]
 pub struct PathPattern {
     anchor: Anchor,
@@ -156,7 +155,6 @@ impl PathPattern {
         self.starts(places).iter().any(|start| path.strip_prefix(start).is_ok_and(|rest| self.covers_below(rest)))
     }
 
-    /// Returns whether the pattern matches a path itself.
     pub fn matches(&self, path: &Path, places: &Places) -> bool {
         self.starts(places).iter().any(|start| path.strip_prefix(start).is_ok_and(|rest| self.matches_below(rest)))
     }

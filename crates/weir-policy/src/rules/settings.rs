@@ -13,9 +13,7 @@ use super::{
 pub enum Platform {
     /// Linux and similar systems.
     Linux,
-    /// macOS.
     MacOs,
-    /// Windows.
     Windows,
 }
 
@@ -55,7 +53,6 @@ pub(super) struct RuleOrigin<'a> {
     pub(super) kind: SourceKind,
 }
 
-/// Reads the rules of one file.
 pub(super) fn read(source: &Source, rules: &mut Rules) {
     let origin = RuleOrigin { path: &source.path, base: &source.base, kind: source.kind };
     let text = source.text.trim_start_matches('\u{feff}');

@@ -127,7 +127,6 @@ pub(super) fn inner(words: &[Word]) -> Vec<CarriedCommand> {
     found
 }
 
-/// Returns the rest of a word as a word of its own, given the known part of it.
 fn rest_of(word: &Word, known: &str) -> Word {
     if word.literal().is_some() { Word::known(known) } else { Word::unknown(word.source()) }
 }

@@ -34,7 +34,6 @@ pub(super) fn unclear(words: &[Word]) -> Option<&'static str> {
     runs.then_some(RUNS)
 }
 
-/// An argument of sed.
 enum Argument {
     /// An option with a script, which begins at this position, or is the next argument.
     Script(Option<usize>),

@@ -19,7 +19,6 @@ impl ParseProblem {
     }
 }
 
-/// The contents of one script.
 pub(super) struct ScriptContents {
     pub(super) found: Vec<ScriptPart>,
     /// Whether the script is just one command: no redirection, assignment, expansion or comment.

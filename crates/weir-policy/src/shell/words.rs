@@ -33,7 +33,6 @@ impl Word {
         Self { pieces: vec![Piece::Unknown], source: source.to_owned(), splits: true, quoted: false }
     }
 
-    /// Returns the text, if all of it is known.
     pub fn literal(&self) -> Option<&str> {
         match &self.pieces[..] {
             [] => Some(""),
@@ -62,7 +61,6 @@ impl Word {
         self.quoted
     }
 
-    /// Returns the known text at the start of the word.
     pub(super) fn known_start(&self) -> &str {
         match self.pieces.first() {
             Some(Piece::Known(text)) => text,

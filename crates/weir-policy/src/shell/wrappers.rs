@@ -137,7 +137,6 @@ const SUBCOMMANDS: &[(&str, &[&str])] = &[
 /// Maximum number of readings of a wrapper's options to follow.
 const MAX_STARTS: usize = 8;
 
-/// Returns the wrapper with this name.
 pub(super) fn named(program: &str) -> Option<&'static Wrapper> {
     // The dynamic linker runs the program in its first argument.
     let linker = program.starts_with("ld-linux") || program.starts_with("ld-musl") || program == "ld.so";

@@ -10,7 +10,6 @@ pub(crate) fn denying(deny: &[&str]) -> Rules {
     rules(deny, &[], &[])
 }
 
-/// Returns rules from all three lists.
 pub(crate) fn rules(deny: &[&str], ask: &[&str], allow: &[&str]) -> Rules {
     let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     let own = Own {

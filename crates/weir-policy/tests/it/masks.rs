@@ -252,7 +252,6 @@ fn a_refresh_lists_only_what_changed() {
     assert_eq!(tree.kept().count(), 1);
 }
 
-/// Names in a project, and whether they are hidden.
 const PROJECT_NAMES: &[(&str, bool)] = &[
     (".env", true),
     (".env-prod", true),

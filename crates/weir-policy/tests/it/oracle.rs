@@ -4,7 +4,6 @@ use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item};
 use brush_parser::word::{self, ParameterExpr, WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions};
 
-/// The names that the other parser found.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     /// Names that are known before the script runs.

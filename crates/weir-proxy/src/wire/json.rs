@@ -11,12 +11,10 @@ const TEXT_PARTS: [&str; 3] = ["text", "input_text", "output_text"];
 pub(super) struct Object<'a>(BTreeMap<String, &'a RawValue>);
 
 impl<'a> Object<'a> {
-    /// Reads an object.
     pub(super) fn read(json: &'a str) -> Option<Self> {
         serde_json::from_str(json).ok().map(Self)
     }
 
-    /// Reads objects.
     pub(super) fn read_all(items: &[&'a RawValue]) -> Option<Vec<Self>> {
         items.iter().map(|item| Self::read(item.get())).collect()
     }

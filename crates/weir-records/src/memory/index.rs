@@ -18,7 +18,6 @@ const B: f64 = 0.75;
 /// A word of the title counts as much as this many of the text.
 const TITLE_WEIGHT: f64 = 2.0;
 
-/// The index in memory.
 #[derive(Debug, Default)]
 pub struct MemoryIndex {
     projects: Mutex<BTreeMap<Place, Project>>,
@@ -108,7 +107,6 @@ impl Document {
 }
 
 impl Project {
-    /// Returns the documents that have any of the terms, with their scores.
     fn score(&self, terms: &[Term]) -> Vec<(&Document, f64)> {
         let documents: Vec<&Document> = self.documents.values().collect();
         let mean = documents.iter().map(|document| document.length()).sum::<f64>() / (documents.len() as f64).max(1.0);

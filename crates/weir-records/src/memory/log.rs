@@ -13,7 +13,6 @@ use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
 use crate::sealed::GRANTS;
 
-/// The log in memory.
 #[derive(Debug, Default)]
 pub struct MemoryLog {
     state: Mutex<State>,
@@ -22,7 +21,6 @@ pub struct MemoryLog {
 #[derive(Debug, Default)]
 struct State {
     projects: BTreeMap<Place, Project>,
-    /// Where each record is.
     ids: BTreeMap<(TenantId, RecordId), (Place, usize)>,
     /// Whose each host is; `None` for that of a server.
     hosts: BTreeMap<(TenantId, HostId), Option<UserId>>,
@@ -32,9 +30,7 @@ struct State {
 struct Project {
     /// The records in order; `None` for an erased one. The first is at position 1.
     records: Vec<Option<Record>>,
-    /// The imprint of each.
     imprints: Vec<Imprint>,
-    /// The records that are about each record.
     about: BTreeMap<RecordId, Vec<usize>>,
 }
 

@@ -21,7 +21,6 @@ type WrapHash = hpke::kdf::HkdfSha256;
 
 /// The size of a data key, in bytes.
 const KEY_BYTES: usize = 32;
-/// The size of a nonce, in bytes.
 const NONCE_BYTES: usize = 24;
 /// The size of an encapsulated key, in bytes.
 const ENCAPSULATED_BYTES: usize = 32;
@@ -32,7 +31,6 @@ const FOR_OLDER_KEYS: &str = "weir 2026-11 sealed project: older keys";
 const FOR_SIGNATURES: &str = "weir 2026-11 sealed project: signature of an entry";
 const FOR_GRANTS: &[u8] = b"weir 2026-11 sealed project: grants";
 
-/// One data key.
 #[derive(Clone)]
 struct DataKey(Zeroizing<[u8; KEY_BYTES]>);
 
@@ -77,9 +75,7 @@ pub struct Keyring {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenedEntry {
-    /// The entry.
     pub entry: Kept,
-    /// Its text.
     pub text: String,
 }
 

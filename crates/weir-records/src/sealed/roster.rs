@@ -23,7 +23,6 @@ const MAX_WAITING: usize = 64;
 pub struct Member {
     /// The key of the machine.
     pub key: MemberKey,
-    /// The user.
     pub user: String,
 }
 
@@ -96,7 +95,6 @@ impl Roster {
         self.first
     }
 
-    /// Returns the members.
     pub fn members(&self) -> impl Iterator<Item = Member> {
         self.standing.members.iter().map(|(key, user)| Member { key: *key, user: user.clone() })
     }
@@ -116,7 +114,6 @@ impl Roster {
         self.standing.admitted.get(&key).map(String::as_str)
     }
 
-    /// Returns a change that counts.
     pub fn get(&self, id: ChangeId) -> Option<&KeyGrants> {
         self.changes.get(&id).map(|counted| &counted.change)
     }
@@ -142,7 +139,6 @@ impl Roster {
         newest.map(|(_, counted)| counted.change.key)
     }
 
-    /// Learns of a change.
     pub fn learn(&mut self, place: SealedPlace<'_>, change: &KeyGrants) -> Result<Learned> {
         let id = change.id(place)?;
         if self.changes.contains_key(&id) {
@@ -242,7 +238,6 @@ impl Roster {
         is_by_member.then(|| Counted { change: change.clone(), past, admits })
     }
 
-    /// Returns what some of the changes mean.
     fn standing(&self, among: &BTreeSet<ChangeId>) -> Standing {
         let mut changes: Vec<(ChangeId, &Counted)> =
             among.iter().filter_map(|id| Some((*id, self.changes.get(id)?))).collect();

@@ -55,7 +55,6 @@ struct Act {
 #[derive(Clone)]
 struct View {
     read: Changes,
-    /// The same in the order in which it was read.
     order: Vec<usize>,
     roster: Rc<Roster>,
 }
@@ -121,7 +120,6 @@ impl Search {
         (search, state)
     }
 
-    /// Returns what can be done next.
     fn acts_in(&self, state: &State) -> Vec<Act> {
         let mut acts = Vec::new();
         let mut add = |by, admits, removes, knowing| acts.push(Act { by, admits, removes, knowing });
@@ -289,7 +287,6 @@ impl Search {
         assert_eq!(after.current_key(), Some(renewal.key));
     }
 
-    /// Has one machine read changes in all orders.
     fn read_in_all_orders(&mut self, before: &View, left: Changes) {
         for at in left.iter().filter(|at| !before.order.contains(at)) {
             let order = [before.order.as_slice(), &[at]].concat();
@@ -300,7 +297,6 @@ impl Search {
         }
     }
 
-    /// Returns the states that can follow.
     fn next(&mut self, state: &State, most: usize) -> Vec<State> {
         let mut next = Vec::new();
         if state.made.iter().count() < most {
@@ -321,7 +317,6 @@ impl Search {
     }
 }
 
-/// Returns the changes that no other one follows.
 fn heads(roster: &Roster) -> Vec<ChangeId> {
     let changes = roster.changes();
     let followed: BTreeSet<ChangeId> = changes.iter().flat_map(|(_, change)| &change.after).copied().collect();

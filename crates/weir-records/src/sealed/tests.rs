@@ -48,7 +48,6 @@ fn record(text: &str) -> Record {
     }
 }
 
-/// A machine with what it knows.
 pub(super) struct Machine {
     pub(super) identity: Identity,
     pub(super) ring: Keyring,
@@ -61,7 +60,6 @@ impl Machine {
         Self { identity: Identity::random().unwrap(), ring: Keyring::default(), roster: Roster::default(), user }
     }
 
-    /// Returns a machine that has sealed the project for itself.
     fn sealing(user: &'static str) -> (Self, KeyGrants) {
         let mut machine = Self::new(user);
         let seal = machine.change(&[&machine], &[]);

@@ -122,7 +122,6 @@ impl Shelf {
         Ok(String::from_utf8_lossy(&terminal::clean(&text)).into_owned())
     }
 
-    /// Returns how many of these records the index has.
     pub(super) fn indexed(&self, scope: &Scope, id: RecordId) -> Result<u64> {
         self.ports.index.holds(scope, &[id])
     }

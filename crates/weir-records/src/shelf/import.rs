@@ -28,7 +28,6 @@ const MAX_TAKEN_BYTES: usize = 16 << 20;
 /// A record from elsewhere.
 #[derive(Debug, Clone)]
 pub struct Incoming {
-    /// The record.
     pub record: Record,
     /// Its text, if it keeps an entry.
     pub text: Option<Vec<u8>>,
@@ -288,7 +287,6 @@ fn too_much(record: &Record) -> Option<&'static str> {
 }
 
 impl Incoming {
-    /// Creates what is taken in from a record and its text.
     pub fn new(record: Record, text: Option<Vec<u8>>) -> Self {
         Self { record, text }
     }

@@ -11,7 +11,6 @@ use crate::record::{Audience, Body, Kept, NoteFields, Record};
 /// An entry to be kept as a record.
 #[derive(Debug, Clone)]
 pub struct NewRecord {
-    /// What the entry is.
     pub kind: EntryKind,
     /// Who wrote the text.
     pub origin: Origin,
@@ -19,11 +18,8 @@ pub struct NewRecord {
     pub audience: Audience,
     /// A title of one line.
     pub title: String,
-    /// Where the text came from.
     pub source: Option<String>,
-    /// The text, byte for byte.
     pub text: Vec<u8>,
-    /// The note's own fields, if the entry is a note.
     pub note: Option<NoteFields>,
     /// The reference, if one was drawn earlier.
     pub reference: Option<Reference>,

@@ -17,13 +17,11 @@ const MAX_FOLLOWED: usize = 2_000;
 /// A record that answers a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
-    /// The record.
     pub kept: KeptRecord,
     /// How well it answers; more is better. Comparable within one answer only.
     pub score: f64,
 }
 
-/// What a search found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// The hits, best first; superseded ones after all others.

@@ -13,7 +13,6 @@ use crate::record::{Body, Kept, Record};
 /// A record that keeps an entry, with what later records say about it. Only records that the scope sees count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptRecord {
-    /// The record.
     pub record: Record,
     /// The newest record that took its place. A record whose successor was removed stands again.
     pub superseded_by: Option<RecordId>,
@@ -31,14 +30,12 @@ const MAX_READ: usize = 100;
 /// A user's confirmation of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
-    /// The user.
     pub by: UserId,
     /// When they confirmed it.
     pub at: Timestamp,
 }
 
 impl KeptRecord {
-    /// Returns the entry.
     pub fn entry(&self) -> Option<&Kept> {
         self.record.body.kept()
     }

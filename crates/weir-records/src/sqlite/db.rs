@@ -18,7 +18,6 @@ const MAX_IDLE: usize = 8;
 
 /// An error inside a transaction, before it is known what the caller was doing.
 pub(super) enum Fault {
-    /// The engine failed.
     Engine(rusqlite::Error),
     /// Already an error of the port.
     Port(PortError),

@@ -240,7 +240,6 @@ fn insert(tx: &Transaction<'_>, record: &Record, position: i64, json: &str, is_e
     .map(drop)
 }
 
-/// Erases the content of a record, if the log has it.
 fn erase(tx: &Transaction<'_>, removal: &Record, target: RecordId) -> Result<(), Fault> {
     let values = params![removal.tenant.0, removal.project.0, target.host.as_bytes(), target.index as i64];
     let known: Option<String> = tx

@@ -50,7 +50,6 @@ struct Program {
 enum Match {
     /// A command that may be brokered.
     Command,
-    /// The beginning of one.
     Beginning,
     Nothing,
 }
@@ -217,7 +216,6 @@ pub(super) fn every_option() -> impl Iterator<Item = (&'static str, &'static str
     PROGRAMS.iter().flat_map(lines).map(move |(program, option)| (program, option, fine(program)))
 }
 
-/// Returns every command that is listed by its words.
 #[cfg(test)]
 pub(super) fn every_command() -> impl Iterator<Item = (&'static str, &'static str)> {
     let lists = [

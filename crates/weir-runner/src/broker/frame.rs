@@ -20,7 +20,6 @@ const ERROR: u8 = 2;
 const EXIT: u8 = 3;
 const REFUSED: u8 = 4;
 
-/// One frame of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer<'a> {
     Output(Stream, &'a [u8]),

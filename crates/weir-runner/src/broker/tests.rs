@@ -38,7 +38,6 @@ struct TestBroker {
     _folder: tempfile::TempDir,
 }
 
-/// Starts a broker with this one granted command.
 fn test_broker(granted: &str, uses: u32) -> TestBroker {
     let folder = tempfile::tempdir().unwrap();
     for program in super::programs() {

@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
-/// The class of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AddressClass {
     /// A public address on the internet.
@@ -25,7 +24,6 @@ const METADATA: [IpAddr; 6] = [
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
 ];
 
-/// Classifies an address.
 pub(super) fn classify(address: IpAddr) -> AddressClass {
     let address = canonical(address);
     if METADATA.contains(&address) {

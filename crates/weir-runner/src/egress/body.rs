@@ -55,7 +55,6 @@ impl Body {
         self.0 == BodyState::Over
     }
 
-    /// Returns how many of these bytes belong to the body.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<usize, MalformedBody> {
         let mut at = 0;
         while at < bytes.len() && self.0 != BodyState::Over {

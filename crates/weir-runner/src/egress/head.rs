@@ -119,7 +119,6 @@ fn authority(text: &str) -> Result<(String, Option<u16>), &'static str> {
     Ok((host_name(host).ok_or("the target names no host")?, port))
 }
 
-/// Returns all values of a header.
 fn values<'a>(headers: &'a [Header<'a>], name: &'a str) -> impl Iterator<Item = &'a str> {
     headers.iter().filter(move |(other, _)| other == name).map(|(_, value)| *value)
 }

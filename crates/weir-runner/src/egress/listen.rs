@@ -128,7 +128,6 @@ impl ShutdownSignal {
         }
     }
 
-    /// Writes all bytes.
     pub(crate) fn write_all(&self, mut to: &TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
         while !bytes.is_empty() {
             match io::Write::write(&mut to, bytes) {

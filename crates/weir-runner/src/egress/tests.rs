@@ -32,7 +32,6 @@ fn start(rules: Rules) -> (Egress, SocketAddr) {
     (serve(OwnedFd::from(listener), rules).unwrap(), address)
 }
 
-/// Starts a server for one connection.
 fn server<T: Send + 'static>(serve: impl FnOnce(TcpStream) -> T + Send + 'static) -> (u16, JoinHandle<T>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -64,7 +63,6 @@ fn ask(proxy: SocketAddr, request: &str) -> String {
     answer
 }
 
-/// Opens a tunnel through the proxy.
 fn tunnel(proxy: SocketAddr, port: u16) -> TcpStream {
     let mut stream = connect(proxy);
     write!(stream, "CONNECT good.test:{port} HTTP/1.1\r\nHost: good.test:{port}\r\n\r\n").unwrap();

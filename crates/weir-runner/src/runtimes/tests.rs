@@ -312,7 +312,6 @@ fn a_language_is_suggested_by_the_extension() {
 /// The test programs of a language, written as a model would write them.
 struct Programs {
     language: &'static str,
-    /// The runtimes to run them with.
     runtimes: &'static [&'static str],
     /// Prints `hello`.
     hello: &'static str,

@@ -15,17 +15,14 @@ use serde_json::Value;
 use weir_core::Timestamp;
 use weir_host::when;
 
-/// The maximum length of a row, in bytes.
 const MAX_ROW_BYTES: usize = 32 << 20;
 /// How much of a file is read to see whether it is an export, in bytes.
 const MAX_SNIFFED_BYTES: u64 = 64 << 10;
 
-/// A session of an export.
 #[derive(Debug, serde::Deserialize)]
 pub struct SessionRow {
     /// Its key.
     pub id: String,
-    /// The name of its project.
     pub project: Option<String>,
     /// The folder that it worked in.
     pub directory: Option<String>,
@@ -42,18 +39,13 @@ pub struct ObservationRow {
     sync_id: Option<String>,
     /// The key of its session.
     pub session_id: Option<String>,
-    /// What kind of observation it is.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its title.
     pub title: String,
-    /// Its text.
     pub content: String,
-    /// The name of its project.
     pub project: Option<String>,
     /// Who it is for: `project` or `personal`.
     pub scope: Option<String>,
-    /// Its topic.
     pub topic_key: Option<String>,
     revision_count: Option<i64>,
     created_at: Option<String>,
@@ -70,31 +62,26 @@ pub struct PromptRow {
     pub session_id: Option<String>,
     /// The user's words.
     pub content: String,
-    /// The name of its project.
     pub project: Option<String>,
     created_at: Option<String>,
     deleted_at: Option<String>,
 }
 
 impl SessionRow {
-    /// Returns when the session began.
     pub fn began(&self) -> Option<Timestamp> {
         time(self.started_at.as_deref())
     }
 
-    /// Returns when the session ended.
     pub fn ended(&self) -> Option<Timestamp> {
         time(self.ended_at.as_deref())
     }
 }
 
 impl ObservationRow {
-    /// Returns its name, which is the same in every export.
     pub fn key(&self) -> Option<String> {
         key(self.sync_id.as_deref(), self.id, [self.session_id.as_deref(), self.created_at.as_deref()])
     }
 
-    /// Returns when its text was written.
     pub fn written(&self) -> Option<Timestamp> {
         let created = time(self.created_at.as_deref());
         match self.revision_count {
@@ -108,24 +95,20 @@ impl ObservationRow {
         time(self.updated_at.as_deref()).or_else(|| time(self.created_at.as_deref()))
     }
 
-    /// Whether it was deleted.
     pub fn is_deleted(&self) -> bool {
         is_set(self.deleted_at.as_deref())
     }
 }
 
 impl PromptRow {
-    /// Returns its name, which is the same in every export.
     pub fn key(&self) -> Option<String> {
         key(self.sync_id.as_deref(), self.id, [self.session_id.as_deref(), self.created_at.as_deref()])
     }
 
-    /// Returns when it was written.
     pub fn written(&self) -> Option<Timestamp> {
         time(self.created_at.as_deref())
     }
 
-    /// Whether it was deleted.
     pub fn is_deleted(&self) -> bool {
         is_set(self.deleted_at.as_deref())
     }
@@ -152,16 +135,12 @@ fn is_set(text: Option<&str>) -> bool {
 /// A list of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
-    /// The sessions.
     Sessions,
-    /// The observations.
     Observations,
-    /// The prompts.
     Prompts,
 }
 
 impl Section {
-    /// Returns its name in the export.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sessions => "sessions",
@@ -177,7 +156,6 @@ impl Section {
 
 /// A row of an export, with its place.
 pub struct ExportRow {
-    /// The list that has it.
     pub section: Section,
     /// Its position in the list, from 0.
     pub position: u64,

@@ -15,7 +15,6 @@ const MAX_WAITING_PARTS: usize = 8;
 
 /// A piece of a transcript that was read.
 pub(super) enum TranscriptPiece {
-    /// A part of the transcript.
     Part(Box<Part>),
     /// The end of the transcript, with what was skipped, or `None` if the file is not a transcript.
     End(io::Result<Option<Skipped>>),

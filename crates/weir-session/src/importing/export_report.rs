@@ -73,12 +73,10 @@ impl ExportReport {
         *self.left.entry((project.to_owned(), because)).or_default() += 1;
     }
 
-    /// Returns the number of notes.
     pub(super) fn notes(&self) -> usize {
         self.places.values().map(|place| place.notes).sum()
     }
 
-    /// Returns what there is to say, line by line.
     pub(super) fn lines(&self) -> Vec<String> {
         let place = self.places.iter().filter_map(|((project, into), counts)| counts.line(project, into));
         let mut lines: Vec<String> = place.collect();
@@ -144,7 +142,6 @@ impl LeftBecause {
     }
 }
 
-/// Names a project of the export.
 fn named(project: &str) -> String {
     match project.is_empty() {
         true => "engram's rows without a project".to_owned(),

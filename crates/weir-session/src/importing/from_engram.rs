@@ -96,7 +96,6 @@ fn name(text: &str) -> String {
     one_line(text.trim(), MAX_NAME_CHARS)
 }
 
-/// A session of an export.
 struct ExportedSession {
     project: String,
     /// The folder that it worked in, if the export has one.
@@ -226,7 +225,6 @@ impl ExportImport<'_, '_> {
         }
     }
 
-    /// Whether this project has a name.
     fn is_this_project(&self, wanted: &str) -> bool {
         let project = self.job.context.project();
         let root = project.root.file_name().map(|name| name.to_string_lossy());

@@ -94,12 +94,10 @@ const TOLD: &[(EventKind, &str, &str)] = &[
 ];
 
 impl ImportReport {
-    /// Returns the report of an import that begins.
     pub(super) fn new(dry_run: bool) -> Self {
         Self { dry_run, ..Self::default() }
     }
 
-    /// Counts an imported session.
     pub(super) fn session(&mut self, session: &Session) {
         self.sessions.insert((session.client().name, session.key.clone()));
     }
@@ -133,7 +131,6 @@ impl ImportReport {
         }
     }
 
-    /// Counts a session of an export.
     pub(super) fn exported_session(&mut self, key: &str) {
         self.sessions.insert((engram::CLIENT, key.to_owned()));
     }
@@ -162,7 +159,6 @@ impl ImportReport {
         self.lines.extend(named);
     }
 
-    /// Returns the answer.
     pub(super) fn answer(self, whose: ImportScope) -> Answer<ImportData> {
         let mut lines = vec![self.headline()];
         if self.known > 0 {

@@ -52,7 +52,6 @@ impl StepConverter {
         }
     }
 
-    /// Returns the branch of the session.
     pub(super) fn branch(&self) -> Option<String> {
         Some(self.branch.clone()).filter(|branch| !branch.is_empty())
     }

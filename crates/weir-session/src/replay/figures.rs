@@ -9,14 +9,12 @@ use weir_hook::hold::HELD_AS;
 pub(super) enum Lever {
     /// The beginning of a text that was asked for, with its outline or its end.
     Beginning,
-    /// A digest.
     Digest,
     /// Lines that the session had been shown before.
     SeenBefore,
 }
 
 impl Lever {
-    /// All levers.
     pub(super) const ALL: [Self; 3] = [Self::Beginning, Self::Digest, Self::SeenBefore];
 
     /// Returns the lever, from the line of a replacement that names the reference.
@@ -31,7 +29,6 @@ impl Lever {
         }
     }
 
-    /// Returns the name of the lever.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Beginning => "beginning",
@@ -44,7 +41,6 @@ impl Lever {
 /// The figures of a group of results. Prices are in tokens of input.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Figures {
-    /// The number of results.
     pub results: u64,
     /// The tokens of the results, as the client showed them.
     pub tokens: u64,
@@ -74,12 +70,10 @@ impl Figures {
         self.saved - self.again_price
     }
 
-    /// Removes the prices.
     fn forget_prices(&mut self) {
         (self.saved, self.again_price) = (0.0, 0.0);
     }
 
-    /// Adds other figures.
     pub(super) fn add(&mut self, other: &Self) {
         self.results += other.results;
         self.tokens += other.tokens;
@@ -105,7 +99,6 @@ pub(super) struct Judgement {
     pub all: Figures,
     /// The same by the purpose of the tool.
     pub tools: BTreeMap<&'static str, Figures>,
-    /// The same by lever.
     pub levers: BTreeMap<Lever, Figures>,
     /// The tokens that tool descriptions add to every request, and their price.
     pub descriptions: (u64, f64),
@@ -141,7 +134,6 @@ impl Judgement {
 /// The identifiers that a model used after compactions and that it had seen before them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CarriedIdentifiers {
-    /// The number of compactions.
     pub compactions: u64,
     /// The number of identifiers used before they were available from elsewhere.
     pub used: u64,
@@ -154,7 +146,6 @@ pub(super) struct CarriedIdentifiers {
 }
 
 impl CarriedIdentifiers {
-    /// Adds other figures.
     pub(super) fn add(&mut self, other: &Self) {
         self.compactions += other.compactions;
         self.used += other.used;
@@ -176,6 +167,5 @@ pub(super) struct UnseenResult {
     pub used: usize,
     /// The number of these that could not be seen.
     pub hidden: usize,
-    /// Some of those.
     pub names: Vec<String>,
 }

@@ -37,7 +37,6 @@ pub(super) struct Player<'a> {
     pub paths: &'a Paths,
     /// A working folder.
     pub folder: &'a Path,
-    /// The transcript.
     pub transcript: &'a Path,
     /// The prices of tokens.
     pub rates: Rates,
@@ -103,7 +102,6 @@ struct SessionReplay<'a> {
     ever: Set,
     /// For each step, the last request before the next compaction.
     lasts: Vec<Option<usize>>,
-    /// The current request.
     request: usize,
     /// The price of writing a token to the cache.
     write: f64,
@@ -153,7 +151,6 @@ impl SessionReplay<'_> {
         }
     }
 
-    /// Calls a hook.
     fn hook(&mut self, told: &HookPayload) -> Option<Reply> {
         let (env, paths) = (self.player.env, self.player.paths.clone());
         let (switch, files) = (Switch::default(), FileState::OfThePast);

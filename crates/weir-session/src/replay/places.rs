@@ -28,9 +28,7 @@ const MAX_INFLATED_BYTES: u64 = 1 << 30;
 /// The largest document of OpenCode's storage, in bytes.
 const MAX_DOCUMENT_BYTES: u64 = 32 << 20;
 
-/// The location of a transcript.
 pub struct TranscriptLocation {
-    /// The name of the transcript.
     pub name: String,
     /// The file, or the folder of OpenCode's messages.
     pub path: PathBuf,
@@ -150,7 +148,6 @@ impl TranscriptLocation {
         Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Returns the size of the transcript as stored, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -181,7 +178,6 @@ impl TranscriptLocation {
         }
     }
 
-    /// Opens the file of the transcript.
     pub fn open(&self) -> io::Result<impl BufRead> {
         let file = foreign::open_user_file(&self.path)?;
         let input: Box<dyn Read> = match self.path.extension() {

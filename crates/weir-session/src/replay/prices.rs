@@ -8,7 +8,6 @@ use weir_host::env::Paths;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::foreign;
 
-/// The built-in prices.
 const BUILT_IN: &str = include_str!("prices.toml");
 
 /// Returns the user's own price file next to the configuration, if there is one.
@@ -144,7 +143,6 @@ impl Prices {
         Ok(table)
     }
 
-    /// Returns the prices of a model.
     pub fn of(&self, model: &str) -> Rates {
         let named = |price: &&Price| price.names.iter().any(|name| is_named(model, name));
         let found = self.models.iter().find(named);

@@ -16,16 +16,13 @@ use super::figures::{CarriedIdentifiers, Figures, Judgement, Lever};
 use super::prices::Rates;
 use table::{Table, number, percent};
 
-/// The maximum number of sessions in the chart.
 const MAX_CHARTED_SESSIONS: usize = 30;
 /// The length of the longest bar in the chart, in characters.
 const MAX_BAR_CHARS: f64 = 24.0;
 /// The longest name of a session in the chart, in characters.
 const MAX_NAME_CHARS: usize = 44;
 
-/// A replayed session.
 pub(super) struct ReplayedSession {
-    /// The name of the session.
     pub name: String,
     /// The session's transcript.
     pub path: PathBuf,
@@ -35,11 +32,9 @@ pub(super) struct ReplayedSession {
     pub version: String,
     /// The model that answered most requests, if the transcript states it.
     pub model: String,
-    /// The number of requests.
     pub requests: usize,
     /// The prices of the model's tokens.
     pub rates: Rates,
-    /// The judgement.
     pub judged: Judgement,
 }
 
@@ -63,7 +58,6 @@ impl ReplayedSession {
 /// Everything that was replayed, and what was not.
 #[derive(Default)]
 pub(super) struct ReplayReport {
-    /// The sessions.
     pub sessions: Vec<ReplayedSession>,
     /// The number of skipped rows in transcripts.
     pub skipped_rows: u64,
@@ -109,7 +103,6 @@ impl ReplayTotals {
 }
 
 impl ReplayReport {
-    /// Returns the answer.
     pub(super) fn answer(&self) -> Answer {
         let sum = self.sum();
         let data = data::of(self, &sum);
@@ -358,7 +351,6 @@ fn needed(figures: &Figures) -> String {
     }
 }
 
-/// Shows the progress.
 pub fn progress(at: usize, of: usize, name: &str) -> String {
     let done = at * 20 / of.max(1);
     format!("[{}{}] {at}/{of} {}", "#".repeat(done), "-".repeat(20 - done), one_line(name, MAX_NAME_CHARS))

@@ -28,7 +28,6 @@ const READERS: [&str; 3] = ["read", "read_file", "view"];
 /// What follows compactions.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Aftermath {
-    /// The number of compactions.
     compactions: u64,
     /// The number of summaries that can be read, and their tokens. A client may encrypt them.
     summaries: u64,
@@ -77,7 +76,6 @@ impl Aftermath {
         }
     }
 
-    /// Returns the number of compactions.
     pub fn compactions(&self) -> u64 {
         self.compactions
     }
@@ -110,7 +108,6 @@ pub enum Limit {
 pub struct WindowGrowth {
     pub name: String,
     pub client: &'static Client,
-    /// The folder it started in.
     pub folder: String,
     pub is_subagent: bool,
     pub rates: Rates,
@@ -162,7 +159,6 @@ struct GrowthStep {
 pub struct CostAtLength {
     /// The cost in tokens of input.
     pub cost: f64,
-    /// The same by what it is for.
     pub parts: CostParts,
     pub compactions: u64,
     /// Whether a compaction leaves so little room that the next is due immediately.

@@ -32,7 +32,6 @@ impl Frames {
         self.0.len() - 1
     }
 
-    /// Returns the stored range of a frame.
     pub(super) fn place(&self, number: usize) -> Option<std::ops::Range<u64>> {
         Some(*self.0.get(number)?..*self.0.get(number + 1)?)
     }
@@ -66,7 +65,6 @@ impl Compressor {
         self.engine.compress(frame)
     }
 
-    /// Compresses one of several frames.
     pub(super) fn compress_quickly(&mut self, frame: &[u8]) -> io::Result<Vec<u8>> {
         if !self.is_quick {
             self.engine.set_compression_level(QUICK_LEVEL)?;

@@ -43,7 +43,6 @@ impl PartFile {
         }
     }
 
-    /// Appends to the file.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).map_err(|error| from_system(self.part(), &error))?;
         self.length += bytes.len() as u64;
@@ -75,7 +74,6 @@ impl PartFile {
         &self.path
     }
 
-    /// Returns the file, as a part of the store.
     pub(super) fn part(&self) -> StorePart {
         unfinished(&self.path)
     }
@@ -127,7 +125,6 @@ fn has_a_name(_file: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// Returns a random file name.
 pub(crate) fn random_name() -> Result<String> {
     let mut name = [0u8; 12];
     let unusable = |error| StoreError::unusable(StorePart::RandomSource, &std::io::Error::other(error));

@@ -63,12 +63,10 @@ impl BlobReader {
         Self::new(hash, bytes, Frames::from_bytes(&[]), Vec::new(), Data::Held(text))
     }
 
-    /// Returns the size of the text.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns the number of frames.
     pub fn frame_count(&self) -> usize {
         self.frames.count().max(1)
     }
@@ -183,12 +181,10 @@ impl BlobReader {
         Ok(())
     }
 
-    /// Returns the number of the frame at a position.
     fn frame_at(&self, position: u64) -> usize {
         if self.frames.count() == 0 { 0 } else { (position / FRAME_BYTES as u64) as usize }
     }
 
-    /// Returns the part of a range that is in a frame.
     fn part_of<'a>(&self, frame: &'a [u8], number: usize, range: &Range<u64>) -> Result<&'a [u8]> {
         let base = number as u64 * FRAME_BYTES as u64;
         let from = range.start.saturating_sub(base) as usize;
@@ -219,7 +215,6 @@ impl BlobReader {
         }
     }
 
-    /// Returns the text, as a part of the store.
     fn part(&self) -> StorePart {
         match &self.data {
             Data::Held(_) => StorePart::Text(self.hash.to_hex().to_string()),

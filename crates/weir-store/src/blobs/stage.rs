@@ -73,7 +73,6 @@ impl Stage {
         }
     }
 
-    /// Appends to the text.
     pub(super) fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
         // A full frame waits until something follows it, since a text of only one frame is stored differently.
         while self.frame.len() + bytes.len() > FRAME_BYTES {

@@ -70,7 +70,6 @@ impl TextWriter {
         self.bytes
     }
 
-    /// Finishes the text.
     pub(crate) fn finish(self) -> Result<FinishedText, KeepError> {
         let Self { redactor, mut sink, mut failed, .. } = self;
         let redactions = redactor.finish_to(&mut |passed| sink.push_unless_failed(&mut failed, passed));
@@ -125,7 +124,6 @@ struct TextEnds {
 }
 
 impl TextEnds {
-    /// Maximum length of each end, in bytes.
     const MAX_END_BYTES: usize = 64 << 10;
 
     fn push(&mut self, text: &[u8]) {

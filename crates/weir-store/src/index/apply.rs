@@ -53,7 +53,6 @@ const FORGET_COST: usize = 2;
 /// The words of entries that are about to be forgotten. Their texts are gone by the time the index follows.
 #[derive(Debug, Default)]
 pub(crate) struct ForgottenWords {
-    /// The entries of which every word is known.
     entries: HashSet<i64>,
     words: HashSet<String>,
 }

@@ -48,13 +48,11 @@ impl ChunkRow {
     }
 }
 
-/// Returns a chunk.
 pub(super) fn chunk(connection: &Connection, id: i64) -> rusqlite::Result<Option<ChunkRow>> {
     let sql = format!("SELECT {CHUNK_COLUMNS} FROM chunks WHERE id = ?1");
     connection.prepare_cached(&sql)?.query_row([id], ChunkRow::read).optional()
 }
 
-/// Returns whether the entry of a chunk has other chunks.
 pub(super) fn has_others(connection: &Connection, chunk: &ChunkRow) -> rusqlite::Result<bool> {
     connection
         .prepare_cached("SELECT 1 FROM chunks WHERE entry_id = ?1 AND ordinal <> ?2")?
@@ -232,7 +230,6 @@ pub(super) fn remove(tx: &Transaction<'_>, entry_id: i64) -> Result<usize, Fault
     Ok(chunks.len())
 }
 
-/// Returns the ids of an entry's chunks.
 pub(crate) fn chunk_ids(connection: &Connection, entry_id: i64) -> rusqlite::Result<Vec<i64>> {
     let mut statement = connection.prepare_cached("SELECT id FROM chunks WHERE entry_id = ?1 ORDER BY ordinal")?;
     statement.query_map([entry_id], |row| row.get(0))?.collect()

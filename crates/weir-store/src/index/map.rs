@@ -6,12 +6,10 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-/// A file in the map.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MapFile {
     /// The path of the file, relative to the folder.
     pub path: String,
-    /// The size of the file, in bytes.
     pub bytes: u64,
     /// The modification time, in nanoseconds since 1970; 0 if the file may change again without looking newer.
     pub modified: i64,
@@ -153,7 +151,6 @@ pub(crate) fn set_commits(tx: &Transaction<'_>, path: &str, head: &str, commits:
         .map(drop)
 }
 
-/// Removes a folder from the map.
 pub(crate) fn drop_root(tx: &Transaction<'_>, path: &str) -> rusqlite::Result<()> {
     if let Some(root) = root(tx, path)? {
         tx.prepare_cached("DELETE FROM map_files WHERE root_id = ?1")?.execute([root])?;

@@ -30,7 +30,6 @@ impl Meaning {
         Ok(Some(Self { query: quantise(values), made, embedded, chunks: next_chunk - 1 }))
     }
 
-    /// Returns which of these chunks have no vector.
     pub(super) fn without_vector(&self, chunks: &[i64]) -> Vec<ChunkId> {
         let is_missing = |id: &&i64| **id > self.embedded && !self.made.contains_key(*id);
         chunks.iter().filter(is_missing).map(|id| ChunkId(*id)).collect()
@@ -47,7 +46,6 @@ impl Meaning {
         if self.embedded == 0 { Ok(Vec::new()) } else { vectors::nearest(connection, &self.query, most) }
     }
 
-    /// Returns the vectors of these chunks, for those that have one.
     pub(super) fn vectors(&self, connection: &Connection, chunks: &[i64]) -> rusqlite::Result<HashMap<i64, Quantised>> {
         let mut sorted = chunks.to_vec();
         sorted.sort_unstable();

@@ -27,7 +27,6 @@ pub(crate) enum Standing {
     Foreign,
 }
 
-/// Reads the origin of the index.
 pub(crate) fn read(index: &Connection) -> rusqlite::Result<LogPosition> {
     index.prepare_cached("SELECT log, applied, last_entry, last_reference FROM progress WHERE id = 1")?.query_row(
         [],

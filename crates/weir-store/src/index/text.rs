@@ -16,7 +16,6 @@ use crate::error::{Result, StoreError};
 /// Maximum distance that the boundary of a part is moved so that it falls between two lines and not inside a word.
 const MAX_BOUNDARY_SHIFT_BYTES: u64 = 64 << 10;
 
-/// A part of a text.
 pub(super) struct IndexedRange<'a> {
     reader: &'a BlobReader,
     range: Range<u64>,
@@ -56,7 +55,6 @@ pub(super) struct Chunk<'a> {
     pub(super) text: &'a [u8],
     /// The headings, symbols or keys above it.
     pub(super) heading: &'a str,
-    /// Where it is in the stored text.
     pub(super) span: Span,
     /// The line on which it begins, from 1.
     pub(super) line: u64,

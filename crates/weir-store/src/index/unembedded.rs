@@ -17,7 +17,6 @@ use crate::quantised::{Quantised, quantise};
 /// What to do if another process is writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockPolicy {
-    /// Wait for the lock.
     Wait,
     /// Do nothing, because someone is waiting for an answer.
     GiveUp,
@@ -26,7 +25,6 @@ pub enum LockPolicy {
 /// The text of a chunk, as a model embeds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkText {
-    /// The chunk.
     pub chunk: ChunkId,
     /// The title of the entry, the headings above the chunk, and the chunk itself.
     pub text: String,

@@ -50,7 +50,6 @@ impl Learner {
         self.frequent.clear();
     }
 
-    /// Learns the words of a text.
     pub(super) fn learn(&mut self, tx: &Transaction<'_>, text: &str) -> rusqlite::Result<()> {
         let mut result = Ok(());
         self.frequent.resize(FREQUENT_WORDS, 0);

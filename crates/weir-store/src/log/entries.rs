@@ -65,13 +65,11 @@ pub(crate) fn insert(tx: &Transaction<'_>, row: &NewRow<'_>) -> Result<Reference
     Ok(reference)
 }
 
-/// Sets when an entry expires.
 pub(crate) fn set_expiry(tx: &Transaction<'_>, id: i64, expires_at: Option<Timestamp>) -> rusqlite::Result<()> {
     let at = expires_at.map(|at| at.0);
     tx.prepare_cached("UPDATE entries SET expires_at = ?2 WHERE id = ?1")?.execute(params![id, at]).map(drop)
 }
 
-/// Sets when an entry was kept.
 pub(crate) fn set_time(tx: &Transaction<'_>, id: i64, at: Timestamp) -> rusqlite::Result<()> {
     tx.prepare_cached("UPDATE entries SET at = ?2 WHERE id = ?1")?.execute([id, at.0]).map(drop)
 }
@@ -115,7 +113,6 @@ pub(crate) fn by_id(connection: &Connection, scope_ids: ScopeIds, id: i64) -> ru
 /// Which entries to list.
 #[derive(Debug, Clone)]
 pub struct EntryFilter {
-    /// Only entries of these kinds.
     pub kinds: Vec<EntryKind>,
     /// Only entries kept at or after this time.
     pub since: Timestamp,
@@ -126,7 +123,6 @@ pub struct EntryFilter {
 /// A list of entries, newest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntryList {
-    /// The entries.
     pub entries: Vec<Entry>,
     /// Whether these are all that the filter lets through.
     pub is_whole: bool,
@@ -153,7 +149,6 @@ pub(crate) fn list(connection: &Connection, scope_ids: ScopeIds, filter: &EntryF
     Ok(EntryList { entries, is_whole: true })
 }
 
-/// Returns the session in which an entry was kept.
 pub(crate) fn session_of(connection: &Connection, id: i64) -> rusqlite::Result<Option<SessionKey>> {
     connection
         .prepare_cached(
@@ -188,7 +183,6 @@ pub(crate) fn with_text(connection: &Connection, blob_id: i64) -> rusqlite::Resu
     named.collect()
 }
 
-/// Returns whether there are no entries.
 pub(crate) fn are_none(connection: &Connection) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT NOT EXISTS (SELECT 1 FROM entries)")?.query_row([], |row| row.get(0))
 }
@@ -250,7 +244,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
     Ok(EntryRow { id: row.get(0)?, blob_id: row.get(1)?, used_at: Timestamp(row.get(2)?), entry })
 }
 
-/// Reads a column with a reference.
 pub(crate) fn read_reference(row: &Row<'_>, column: usize) -> rusqlite::Result<Reference> {
     written(row, column, |text| Reference::parse(text).ok())
 }

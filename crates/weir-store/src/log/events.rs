@@ -65,7 +65,6 @@ pub(crate) fn priorities(connection: &Connection, session: i64) -> rusqlite::Res
     statement.query_map([session], |row| Ok((row.get(0)?, written(row, 1, Priority::parse)?)))?.collect()
 }
 
-/// Removes an event.
 pub(crate) fn remove(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("DELETE FROM events WHERE id = ?1")?.execute([id]).map(drop)
 }
@@ -89,7 +88,6 @@ pub(crate) fn append_events_gone(tx: &Transaction<'_>, count: usize, now: Timest
         .map(drop)
 }
 
-/// Appends the event that an entry is gone.
 pub(crate) fn append_gone(tx: &Transaction<'_>, entry_id: i64, now: Timestamp) -> rusqlite::Result<()> {
     tx.prepare_cached("INSERT INTO events (at, kind, priority, text, entry_id) VALUES (?1, ?2, ?3, '', ?4)")?
         .execute(params![now.0, EventKind::Gone.as_str(), Priority::P4.as_str(), entry_id])

@@ -2,7 +2,6 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// An exported event.
 #[derive(Debug, Clone)]
 pub struct ExportedEvent {
     /// The position of the event in the order.
@@ -11,11 +10,8 @@ pub struct ExportedEvent {
     pub at: i64,
     /// The client and key of the session.
     pub session: Option<(String, String)>,
-    /// The work that the event belongs to.
     pub work: Option<String>,
-    /// The kind of the event.
     pub kind: String,
-    /// The priority of the event.
     pub priority: String,
     /// The event in one sentence.
     pub text: String,
@@ -25,14 +21,10 @@ pub struct ExportedEvent {
     pub gone: Option<(String, String)>,
 }
 
-/// An exported entry.
 #[derive(Debug, Clone)]
 pub struct ExportedEntry {
-    /// The event that kept the entry.
     pub event: ExportedEvent,
-    /// The reference of the entry.
     pub reference: String,
-    /// The kind of the entry.
     pub kind: String,
     /// Who wrote the text.
     pub origin: String,
@@ -40,9 +32,7 @@ pub struct ExportedEntry {
     pub level: String,
     /// A title of one line.
     pub title: String,
-    /// Where the text came from.
     pub source: Option<String>,
-    /// The number of redactions.
     pub redactions: i64,
     /// Whether a note keeps the entry from expiring.
     pub pinned: bool,
@@ -50,24 +40,19 @@ pub struct ExportedEntry {
     pub expires_at: Option<i64>,
     /// The note's own fields, if the entry is a note.
     pub note: Option<ExportedNote>,
-    /// The result of the run, if the entry is a run.
     pub run: Option<ExportedRun>,
 }
 
 /// The fields that make an entry a note.
 #[derive(Debug, Clone)]
 pub struct ExportedNote {
-    /// The kind of the note.
     pub kind: String,
-    /// The topic of the note.
     pub topic: Option<String>,
     /// The revision of the note on its topic.
     pub revision: i64,
     /// The reference of the note that superseded this one.
     pub superseded_by: Option<String>,
-    /// The commit that was checked out.
     pub commit: Option<String>,
-    /// The branch that was checked out.
     pub branch: Option<String>,
     /// When the user confirmed the note, in milliseconds since 1970.
     pub confirmed_at: Option<i64>,
@@ -80,15 +65,11 @@ pub struct ExportedNote {
 /// The result of a run.
 #[derive(Debug, Clone)]
 pub struct ExportedRun {
-    /// The exit code.
     pub exit_code: Option<i64>,
-    /// The signal that ended the run.
     pub signal: Option<i64>,
     /// The duration, in milliseconds.
     pub millis: i64,
-    /// The sandbox.
     pub sandbox: String,
-    /// How the run ended.
     pub ended: String,
 }
 

@@ -14,19 +14,14 @@ pub struct SessionFile {
     pub path: String,
     /// The hash of the content when the session last read or wrote it.
     pub hash: String,
-    /// The size at that time, in bytes.
     pub bytes: u64,
-    /// The number of lines.
     pub lines: u64,
-    /// The number of tokens.
     pub tokens: u64,
-    /// The number of tokens of the outline, if there is one.
     pub outline_tokens: Option<u64>,
     /// When the session last read or wrote the file.
     pub known_at: Timestamp,
     /// How often the session changed the file.
     pub edits: u64,
-    /// Whether this is the active file.
     pub active: bool,
     /// Whether the session has read or written any of this content, not only its outline.
     pub was_read: bool,
@@ -36,7 +31,6 @@ pub struct SessionFile {
 
 const COLUMNS: &str = "path, hash, bytes, lines, tokens, outline_tokens, known_at, edits, active, was_read, shown";
 
-/// Returns the file of a session at a path.
 pub(crate) fn find(connection: &Connection, session: i64, path: &str) -> rusqlite::Result<Option<SessionFile>> {
     let sql = format!("SELECT {COLUMNS} FROM session_files WHERE session_id = ?1 AND path = ?2");
     connection.prepare_cached(&sql)?.query_row(params![session, path], read).optional()

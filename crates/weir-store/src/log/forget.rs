@@ -61,18 +61,14 @@ pub struct Plan {
     pub confirmation: String,
 }
 
-/// One entry of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedEntry {
     pub(crate) id: i64,
     pub(crate) blob_id: i64,
-    /// The entry's reference.
     pub reference: Reference,
-    /// The entry's kind.
     pub kind: EntryKind,
     /// The entry's title, if it is visible in the scope.
     pub title: Option<String>,
-    /// The size of its text, in bytes.
     pub bytes: u64,
 }
 

@@ -14,11 +14,9 @@ use super::{runs, written};
 pub struct HistoryFilter {
     /// Only this session, by its key.
     pub session: Option<String>,
-    /// Only this work.
     pub work: Option<String>,
     /// Only sessions of this client.
     pub client: Option<String>,
-    /// Only events of this kind.
     pub kind: Option<EventKind>,
     /// Only events at or after this time.
     pub since: Option<Timestamp>,
@@ -33,13 +31,11 @@ pub struct HistoryFilter {
 /// One line of history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
-    /// The event.
     pub logged: LoggedEvent,
     /// The kind and title of the event's entry, if it still exists.
     pub entry: Option<(EntryKind, String)>,
     /// Who wrote the text of that entry.
     pub origin: Option<Origin>,
-    /// Why the entry is gone.
     pub gone: Option<WhyGone>,
     /// How the run of that entry ended, if it is one.
     pub run: Option<RunFacts>,

@@ -41,7 +41,6 @@ weir_core::written_enum! {
 /// An output that a hook reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeenOutput {
-    /// What became of it.
     pub outcome: Outcome,
     /// Its size as the client reported it, in bytes.
     pub bytes: u64,
@@ -91,12 +90,10 @@ pub struct HookDay {
 pub struct TimedHooks {
     /// The limit that the time of each kept, in microseconds.
     pub within_micros: u64,
-    /// How many there were.
     pub count: u64,
 }
 
 impl HookDay {
-    /// Returns the number of hooks.
     pub fn count(&self) -> u64 {
         self.hooks.iter().map(|hooks| hooks.count).sum()
     }
@@ -120,7 +117,6 @@ pub struct OutcomeSum {
     pub client: String,
     /// What became of the outputs.
     pub outcome: Outcome,
-    /// How many there were.
     pub count: u64,
     /// Their size as the client reported it, in bytes.
     pub bytes: u64,
@@ -172,7 +168,6 @@ fn limit_of(micros: u64) -> u64 {
     limits.find(|limit| micros <= *limit).unwrap_or(i64::MAX.cast_unsigned())
 }
 
-/// Returns the last hook of every client.
 pub(crate) fn last_of_each_client(connection: &Connection) -> rusqlite::Result<Vec<HookUse>> {
     // With `max`, the engine takes the other columns from the row that has it.
     let mut statement = connection.prepare_cached(

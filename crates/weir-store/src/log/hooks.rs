@@ -16,13 +16,11 @@ pub(crate) fn keep_guide(tx: &Transaction<'_>, session: i64, guide: &Guide, now:
 /// A stored guide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guide {
-    /// The text of the guide.
     pub text: String,
     /// Whether the guide is waiting for a hook that can deliver it.
     pub waiting: bool,
 }
 
-/// Returns the guide of a session.
 pub(crate) fn guide(connection: &Connection, session: i64) -> rusqlite::Result<Option<Guide>> {
     connection
         .prepare_cached("SELECT text, waiting FROM guides WHERE session_id = ?1 ORDER BY id DESC LIMIT 1")?

@@ -12,7 +12,6 @@ const MAX_TIME_SKEW_MILLIS: u64 = 2 * 60 * 1000;
 /// How far the transcript of a conversation was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImportPosition {
-    /// Number of steps.
     pub steps: u64,
     /// The client's id of the last message.
     pub message: String,
@@ -21,7 +20,6 @@ pub struct ImportPosition {
 /// One conversation of a client: that of a session with the user, or that of a subagent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
-    /// The session.
     pub session: SessionKey,
     /// The subagent; empty for the user's own conversation.
     pub subagent: String,
@@ -71,7 +69,6 @@ impl Known {
         self.take_near(&words, at)
     }
 
-    /// Removes a summary of that time, and returns whether there was one.
     pub(crate) fn take_summary(&mut self, at: Timestamp) -> bool {
         self.take_near(&summaries(), at)
     }

@@ -25,11 +25,9 @@ weir_core::written_enum! {
 /// What Weir did, once or several times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// What was done.
     pub what: MeterAction,
     /// The tool whose output this concerns, or the tool of Weir that was called.
     pub tool: String,
-    /// How many times it was done.
     pub times: u64,
     /// The tokens of the outputs in full.
     pub output: u64,
@@ -44,9 +42,7 @@ pub struct Reading {
 pub struct MeterRow {
     /// The start of the day, in UTC.
     pub day: Timestamp,
-    /// The session.
     pub session: SessionKey,
-    /// What was done.
     pub reading: Reading,
 }
 

@@ -105,7 +105,6 @@ pub(crate) fn with_text(
     Ok(None)
 }
 
-/// Returns the first notes of a list of ids that are visible in a scope.
 fn visible(
     connection: &Connection,
     scope_ids: ScopeIds,

@@ -8,13 +8,10 @@ use weir_core::time::DAY;
 use super::retention::Usage;
 use super::sessions;
 
-/// Maximum number of notes that are counted.
 const MAX_COUNTED_NOTES: usize = 100_000;
 
-/// What a store has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreOverview {
-    /// Number of entries.
     pub entries: u64,
     /// Number of notes, superseded ones included. `None` if there are more than are counted.
     pub notes: Option<u64>,
@@ -28,7 +25,6 @@ pub struct StoreOverview {
     pub newest: Option<Timestamp>,
 }
 
-/// Returns what a store has.
 pub(crate) fn read(connection: &Connection) -> rusqlite::Result<StoreOverview> {
     let entries: i64 =
         connection.prepare_cached("SELECT entries FROM totals WHERE id = 1")?.query_row([], |row| row.get(0))?;

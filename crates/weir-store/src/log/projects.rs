@@ -6,15 +6,12 @@ use weir_core::{RepositoryIdentity, Timestamp};
 /// A project that has a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownProject {
-    /// The key of the project.
     pub key: String,
     /// The path where the project was last used.
     pub root: String,
-    /// The name of its store's folder.
     pub folder: String,
     /// When the project was last used.
     pub used_at: Timestamp,
-    /// The identity of its repository, if it is known.
     pub identity: Option<RepositoryIdentity>,
 }
 

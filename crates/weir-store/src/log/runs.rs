@@ -5,7 +5,6 @@ use weir_core::{Ended, RunFacts};
 
 use super::written;
 
-/// Writes the result of a run.
 pub(crate) fn insert(tx: &Transaction<'_>, entry_id: i64, run: &RunFacts) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO runs (entry_id, exit_code, signal, millis, sandbox, ended) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -21,7 +20,6 @@ pub(crate) fn insert(tx: &Transaction<'_>, entry_id: i64, run: &RunFacts) -> rus
     .map(drop)
 }
 
-/// Returns the result of an entry's run, if known.
 pub(crate) fn load(connection: &Connection, entry_id: i64) -> rusqlite::Result<Option<RunFacts>> {
     connection
         .prepare_cached("SELECT exit_code, signal, millis, sandbox, ended FROM runs WHERE entry_id = ?1")?

@@ -46,7 +46,6 @@ pub(crate) fn sessions_with_key(connection: &Connection, key: &str) -> rusqlite:
     statement.query_map([key], |row| row.get(0))?.collect()
 }
 
-/// Returns the work with this name.
 pub(crate) fn find_work(connection: &Connection, name: &str) -> rusqlite::Result<Option<i64>> {
     connection.prepare_cached("SELECT id FROM works WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()
 }

@@ -8,13 +8,10 @@ use weir_core::{SessionKey, Timestamp};
 /// A session, with its time and its requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSummary {
-    /// The key of the session.
     pub key: SessionKey,
-    /// When the session began.
     pub from: Timestamp,
     /// When the last event happened.
     pub to: Timestamp,
-    /// Number of events.
     pub events: u64,
     /// The work that the session was last on.
     pub work: Option<String>,
@@ -29,23 +26,18 @@ pub struct SessionPlace {
     pub started_at: Timestamp,
     /// The client's own identifier of the session.
     pub key: String,
-    /// The client.
     pub client: String,
 }
 
-/// A session of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedSession {
-    /// Its place in the list.
     pub place: SessionPlace,
-    /// The session.
     pub summary: SessionSummary,
 }
 
 /// Which sessions to list.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFilter {
-    /// Only sessions of this client.
     pub client: Option<String>,
     /// Only sessions that were first seen before the one at this place.
     pub before: Option<SessionPlace>,

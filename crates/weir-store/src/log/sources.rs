@@ -9,7 +9,6 @@ use super::scopes::{ScopeIds, VISIBLE};
 /// The properties that show whether a file has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
-    /// The size of the file, in bytes.
     pub bytes: u64,
     /// The modification time, in nanoseconds since 1970.
     pub modified: i64,
@@ -48,7 +47,6 @@ pub struct PageState {
     pub checked_at: Timestamp,
 }
 
-/// A text in a file of its own.
 pub(crate) struct TextInFile {
     pub(crate) hash: blake3::Hash,
     pub(crate) stored: u64,
@@ -143,7 +141,6 @@ pub(crate) fn restamp(tx: &Transaction<'_>, source: &str, stamp: &Stamp) -> rusq
         .map(drop)
 }
 
-/// Returns the page kept for a URL.
 pub(crate) fn page(connection: &Connection, url: &str) -> rusqlite::Result<Option<(PageState, Option<TextInFile>)>> {
     connection
         .prepare_cached(

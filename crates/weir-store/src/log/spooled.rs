@@ -2,7 +2,6 @@
 
 use rusqlite::{OptionalExtension, Transaction};
 
-/// Returns whether a record was taken in.
 pub(crate) fn is_taken(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<bool> {
     let mut statement = tx.prepare_cached("SELECT 1 FROM spooled WHERE name = ?1")?;
     Ok(statement.query_row([name], |_| Ok(())).optional()?.is_some())

@@ -6,12 +6,9 @@ const MAGIC: &[u8; 8] = b"weirsl01";
 pub(super) const HEADER_BYTES: usize = MAGIC.len() + blake3::KEY_LEN;
 /// Number of bytes of a record before its label: kind, length of the label, number of hashes.
 const RECORD_HEADER_BYTES: usize = 1 + 2 + 4;
-/// Maximum length of a label, in bytes.
 const MAX_LABEL_BYTES: usize = 200;
 
-/// One record.
 pub(super) enum ShownRecord<'a> {
-    /// A text that was shown.
     Text(ShownText<'a>),
     /// The hash of a call that was answered with lines left out.
     Shortened(u64),
@@ -113,7 +110,6 @@ pub(super) fn is_whole(mut bytes: &[u8]) -> bool {
     true
 }
 
-/// Returns all records.
 pub(super) fn all(mut bytes: &[u8]) -> impl Iterator<Item = ShownRecord<'_>> {
     std::iter::from_fn(move || {
         let (record, rest) = split(bytes)?;

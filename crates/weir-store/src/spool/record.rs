@@ -37,7 +37,6 @@ impl SpoolRecord {
     }
 }
 
-/// A decoded record.
 pub(crate) struct DecodedRecord {
     pub(crate) at: Timestamp,
     pub(crate) work: Option<String>,

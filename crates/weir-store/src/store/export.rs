@@ -8,7 +8,6 @@ pub use crate::log::export::{ExportedEntry, ExportedEvent};
 
 /// One exported record.
 pub enum Exported {
-    /// An event.
     Event(ExportedEvent),
     /// An entry, with its text or the reason why that cannot be read.
     Entry(Box<ExportedEntry>, Result<BlobReader, StoreError>),

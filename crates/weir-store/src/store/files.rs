@@ -10,7 +10,6 @@ use crate::log::files::{self, SessionFile};
 use crate::log::{events, scopes};
 
 impl Store {
-    /// Returns what the scope's session knows of the file at a path.
     pub fn session_file(&self, scope: &Scope, path: &str) -> Result<Option<SessionFile>> {
         let Some(session) = self.scope_ids(scope)?.session else { return Ok(None) };
         let path = redacted_text(path);

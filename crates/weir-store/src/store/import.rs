@@ -15,9 +15,7 @@ use crate::log::{entries, scopes};
 /// What happened at one moment of a past session.
 #[derive(Debug)]
 pub struct Past {
-    /// The time.
     pub at: Timestamp,
-    /// The events.
     pub events: Vec<Event>,
     /// The client's summary of the conversation, if it was compacted at this moment.
     pub summary: Option<NewEntry>,
@@ -41,7 +39,6 @@ impl Fresh {
         (Self(past), found)
     }
 
-    /// Returns what is left to import.
     pub fn past(&self) -> &[Past] {
         &self.0
     }

@@ -20,7 +20,6 @@ const MAX_LISTED_REDACTIONS: u64 = 100;
 /// The result of keeping an entry.
 #[derive(Debug)]
 pub struct Kept {
-    /// The entry's reference.
     pub reference: Reference,
     /// The names of the rules that redacted something, one for each redaction, up to a hundred for each rule.
     pub redacted: Vec<&'static str>,
@@ -259,7 +258,6 @@ pub(super) struct EntryWriter<'a> {
 }
 
 impl EntryWriter<'_> {
-    /// Writes an entry with its text.
     pub(super) fn insert(
         self,
         scope: &Scope,

@@ -16,19 +16,14 @@ const BATCH_TEXTS: usize = 200;
 pub struct UnreadEntry<R> {
     id: i64,
     blob_id: i64,
-    /// The entry's reference.
     pub reference: Reference,
-    /// Its kind.
     pub kind: EntryKind,
-    /// Its title.
     pub title: String,
-    /// Where it came from.
     pub source: Option<String>,
     /// Why its text cannot be read.
     pub why: R,
 }
 
-/// An entry whose text is lost.
 pub type LostText = UnreadEntry<Loss>;
 /// An entry whose text cannot be read at the moment, and the system's message.
 pub type UnavailableText = UnreadEntry<String>;
@@ -36,7 +31,6 @@ pub type UnavailableText = UnreadEntry<String>;
 /// The texts of a store that cannot be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnreadTexts {
-    /// Those that are lost.
     pub lost: Vec<LostText>,
     /// Those that cannot be read at the moment. Nothing is known about their content.
     pub unavailable: Vec<UnavailableText>,

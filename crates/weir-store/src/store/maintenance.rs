@@ -60,11 +60,9 @@ pub struct Health {
     pub entries: u64,
     /// Size of their texts as stored, in bytes.
     pub stored_bytes: u64,
-    /// Size of the index, in bytes.
     pub index_bytes: u64,
     /// Size of the store as the quota counts it, in bytes: everything except the first MiB of log and index.
     pub used_bytes: u64,
-    /// The quota, in bytes.
     pub quota_bytes: u64,
 }
 

@@ -63,7 +63,6 @@ impl Store {
         self.map(scope)?.write(Durability::Process, |tx| map::set_commits(tx, root, head, commits))
     }
 
-    /// Returns the folders that are mapped.
     pub fn mapped_folders(&mut self, scope: &Scope) -> Result<Vec<String>> {
         self.map(scope)?.read(map::roots)
     }

@@ -12,7 +12,6 @@ use crate::log::{entries, notes};
 /// A note with the time it was last used.
 #[derive(Debug, Clone)]
 pub struct NoteUse {
-    /// The note.
     pub entry: Entry,
     /// When the note was last read, or when it was kept if it was never read.
     pub used_at: Timestamp,

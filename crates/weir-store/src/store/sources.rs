@@ -25,7 +25,6 @@ pub struct NewFile {
 pub struct NewPage<'a> {
     /// The URL under which the page is found.
     pub url: &'a str,
-    /// The entry.
     pub entry: NewEntry,
     /// What the server needs to decide whether the page has changed.
     pub validators: &'a Validators,

@@ -23,7 +23,6 @@ const BATCH_EVENTS: usize = 2_000;
 const MAX_TIME_READING_AGAIN: Duration = Duration::from_secs(1);
 /// One day in milliseconds. Orphaned files are looked for this often.
 const DAY: i64 = 24 * 60 * 60 * 1000;
-/// Number of days for which hooks are counted by day.
 const MAX_HOOK_DAYS: i64 = 90;
 /// Minimum change of the index's size, in bytes, that is written down. A change also has to exceed a sixteenth of the
 /// size.
@@ -127,7 +126,6 @@ impl Store {
         remove_index_files(&self.index_path())
     }
 
-    /// Removes an index that was set aside, if there is one.
     pub(super) fn remove_index_set_aside(&self) -> Result<()> {
         remove_index_files(&with_suffix(&self.index_path(), SET_ASIDE))
     }

@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 
-/// Opens a database to inspect it.
 pub(crate) fn look_at(path: &Path) -> Connection {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()
 }
 
-/// Opens a database to modify it.
 pub(crate) fn meddle_with(path: &Path) -> Connection {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap()
 }
@@ -75,7 +73,6 @@ pub(crate) fn assert_same(before: &[String], after: &[String]) {
     );
 }
 
-/// Returns every file below a folder.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for item in std::fs::read_dir(folder).unwrap() {

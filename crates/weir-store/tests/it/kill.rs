@@ -78,7 +78,6 @@ fn child() {
     }
 }
 
-/// The expected state of an entry.
 #[derive(Clone, Copy, PartialEq)]
 enum Expected {
     Here,

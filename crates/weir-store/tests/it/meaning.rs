@@ -10,7 +10,6 @@ use crate::support::{
     these,
 };
 
-/// Searches by words and by meaning.
 fn ask(store: &mut Store, text: &str, limit: usize) -> Findings {
     ask_by(model(), store, text, limit)
 }

@@ -16,7 +16,6 @@ pub(crate) fn task() -> Option<Vec<String>> {
     Some(task.split('\u{1f}').map(str::to_owned).collect())
 }
 
-/// Returns a command that runs one test of this binary as a child with the given task.
 pub(crate) fn child(test: &str, task: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(SWITCH, task.join("\u{1f}"));

@@ -261,7 +261,6 @@ fn any_spot() -> impl Strategy<Value = Spot> {
     })
 }
 
-/// Returns every possible spot.
 fn every_spot() -> Vec<Spot> {
     let works = [None, Some(0), Some(1)];
     let sessions = [None, Some((0, 0)), Some((0, 1)), Some((1, 0)), Some((1, 1))];

@@ -259,7 +259,6 @@ fn child() {
     assert_eq!(search(&mut store, "room").len(), 1);
 }
 
-/// Fills the rest of a disk.
 fn fill(disk: &Path) {
     use std::io::Write as _;
     let mut file = fs::File::create(disk.join("ballast")).unwrap();

@@ -7,7 +7,6 @@ use weir_store::{ChunkText, Findings, LockPolicy, Store, StoreError};
 
 use crate::support::here;
 
-/// Returns the built-in model.
 pub(crate) fn model() -> &'static dyn Embed {
     weir_embed::built_in().expect("the model is built in")
 }

@@ -54,14 +54,12 @@ pub(crate) fn open_with(folder: &Path, limits: Limits) -> Store {
     Store::open(folder, Owner::Project(project()), limits).unwrap()
 }
 
-/// Creates a store in a new folder.
 pub(crate) fn new_store() -> (TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     (folder, store)
 }
 
-/// Returns an entry of this kind for the whole project.
 pub(crate) fn entry(kind: EntryKind, text: impl AsRef<[u8]>) -> NewEntry {
     let note = (kind == EntryKind::Note).then(plain_note);
     NewEntry {
@@ -77,7 +75,6 @@ pub(crate) fn entry(kind: EntryKind, text: impl AsRef<[u8]>) -> NewEntry {
     }
 }
 
-/// Returns the output of a run.
 pub(crate) fn run(text: impl AsRef<[u8]>) -> NewEntry {
     entry(EntryKind::Run, text)
 }
@@ -87,12 +84,10 @@ pub(crate) fn note(text: impl AsRef<[u8]>) -> NewEntry {
     entry(EntryKind::Note, text)
 }
 
-/// Returns a note on a topic.
 pub(crate) fn note_on(topic: &str, text: impl AsRef<[u8]>) -> NewEntry {
     note_with(Note { topic: Some(topic.into()), ..plain_note() }, text)
 }
 
-/// Returns a note with the given fields.
 pub(crate) fn note_with(note: Note, text: impl AsRef<[u8]>) -> NewEntry {
     NewEntry { note: Some(note), ..entry(EntryKind::Note, text) }
 }
@@ -102,7 +97,6 @@ pub(crate) fn plain_note() -> Note {
     Note::new(NoteKind::Finding)
 }
 
-/// Returns an ordinary event.
 pub(crate) fn event(text: impl Into<String>) -> Event {
     Event { kind: EventKind::Tool, priority: Priority::P2, text: text.into(), data: None, whole: None }
 }
@@ -127,7 +121,6 @@ pub(crate) fn get(store: &mut Store, reference: Reference) -> Entry {
     }
 }
 
-/// Returns the state of a reference as a word.
 pub(crate) fn state(store: &mut Store, reference: Reference) -> &'static str {
     match store.get(&here(), reference, NOW).unwrap() {
         Found::Here(_) => "here",
@@ -184,7 +177,6 @@ pub(crate) fn age_log(folder: &Path) {
     log.execute("UPDATE migrations SET applied_at = '2001-01-01 00:00:00'", []).unwrap();
 }
 
-/// Returns a selection of these entries.
 pub(crate) fn these(references: &[Reference]) -> Selection {
     Selection { references: references.to_vec(), ..Selection::default() }
 }
@@ -195,7 +187,6 @@ pub(crate) fn assert_healthy(store: &mut Store) {
     assert!(health.log_problems.is_empty() && health.index_problems.is_empty(), "{health:?}");
 }
 
-/// Copies a folder with everything in it.
 pub(crate) fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for item in std::fs::read_dir(from).unwrap() {
@@ -242,7 +233,6 @@ impl Dice {
         u64::from_le_bytes(bytes) % sides
     }
 
-    /// Returns one of these.
     pub(crate) fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
         &among[self.roll(among.len() as u64) as usize]
     }

@@ -32,7 +32,6 @@ impl Drop for Withdrawn {
     }
 }
 
-/// Returns a text with a word of its own that is stored in a file.
 fn large(word: &str) -> Vec<u8> {
     let filler: String = (0..4_000).map(|n| format!("{}{n:x} ", crate::support::noisy_word(n, 7))).collect();
     format!("{word} {filler}").into_bytes()

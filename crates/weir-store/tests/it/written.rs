@@ -37,7 +37,6 @@ fn keep_written(store: &mut Store, writer: TextWriter) -> Kept {
     store.keep_written(&here(), run(""), writer, NOW).unwrap()
 }
 
-/// Returns the lines of a log with a secret here and there.
 fn log_lines(seed: u64, length: usize) -> Vec<u8> {
     let mut dice = Dice::new(seed);
     let mut text = Vec::with_capacity(length + 200);

@@ -25,7 +25,6 @@ impl Vault {
         is_needed.then(|| self.changed(&[], &[])).transpose()
     }
 
-    /// Returns the grants that a wish asks for.
     pub(crate) fn grants_for(&mut self, wish: &KeyWish) -> Result<KeyGrants, CommandError> {
         if let KeyWish::Seal = wish {
             if !self.roster.changes().is_empty() {

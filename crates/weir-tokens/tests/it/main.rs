@@ -5,7 +5,6 @@ mod fitting;
 mod long;
 mod strings;
 
-/// Returns the number of tokens that the reference counts.
 fn reference(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().count_ordinary(text)
 }

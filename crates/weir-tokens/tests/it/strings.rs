@@ -44,7 +44,6 @@ pub(crate) fn endless() -> impl Strategy<Value = String> {
     "[a-z]{1,3000}|[A-Z]{1,3000}|[a-zA-Z]{1,3000}|[a-zA-Z0-9+/]{1,3000}|[一-龥]{1,1000}|[\\-=]{1,3000}"
 }
 
-/// Any of the above.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     prop_oneof![4 => nasty(), 2 => arbitrary(), 1 => repeated(), 1 => endless()]
 }

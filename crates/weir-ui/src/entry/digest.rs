@@ -12,17 +12,14 @@ const MAX_WHOLE_TOKENS: usize = 2_000;
 /// The beginning of a heading of a digest.
 const HEADING: &str = "== ";
 
-/// A digest.
 #[derive(Default)]
 pub(super) struct Digested {
     /// Its lines; empty if a model gets the whole text.
     pub(super) lines: Vec<DigestLine>,
-    /// Its tokens.
     pub(super) tokens: Option<u64>,
 }
 
 impl Digested {
-    /// Returns the lines of the text that the digest names.
     pub(super) fn lines_named(&self) -> Vec<u64> {
         let number = |line: &DigestLine| match line {
             DigestLine::Line { at, .. } => *at,
@@ -32,7 +29,6 @@ impl Digested {
     }
 }
 
-/// Makes the digest of an entry.
 pub(super) fn of(entry: &Entry, text: &BlobReader) -> Result<Digested, CommandError> {
     let source = StoredTextSource::new(text)?;
     if weir_digest::whole(&source, MAX_WHOLE_TOKENS).map_err(unreadable)?.is_some() {
@@ -67,7 +63,6 @@ fn lines(digest: &Digest, mark: &str) -> Vec<DigestLine> {
     head.chain(body).collect()
 }
 
-/// Reads the number of the line that a line of a digest comes from.
 fn numbered(line: &str) -> DigestLine {
     let split = line.split_once(": ").and_then(|(number, text)| Some((number.parse().ok()?, text)));
     match split {

@@ -43,7 +43,6 @@ const FAILURES: [&str; 7] = ["error", "Error", "ERROR", "FAIL", "fatal:", "panic
 pub(super) enum WantedLines {
     /// The ends of the text, and what its digest names.
     Folded,
-    /// All of them.
     All,
     /// From the first to the last.
     Range(u64, u64),
@@ -80,7 +79,6 @@ impl WantedLines {
 /// The part of a text that a page shows.
 pub(super) struct ShownText {
     pub(super) pieces: Vec<Piece>,
-    /// How many lines the text has.
     pub(super) lines: u64,
     pub(super) remarks: Vec<String>,
 }
@@ -150,7 +148,6 @@ fn ends_and_named(lines: u64, named: &[u64]) -> Vec<(u64, u64)> {
     open
 }
 
-/// Returns the lines that match a pattern.
 fn matching(text: &BlobReader, pattern: &Regex, remarks: &mut Vec<String>) -> Result<Vec<(u64, u64)>, CommandError> {
     let mut found = Vec::new();
     let mut is_cut = false;
@@ -200,13 +197,11 @@ fn stretches(open: &[(u64, u64)], lines: u64, mut room: u64) -> Vec<Stretch> {
     stretches
 }
 
-/// A line that was read.
 struct ReadLine {
     line: Line,
     was_cut: bool,
 }
 
-/// Reads the lines of the stretches that are on the page.
 fn read(text: &BlobReader, stretches: &[Stretch]) -> Result<Vec<ReadLine>, CommandError> {
     let on_page: Vec<&Stretch> = stretches.iter().filter(|stretch| stretch.shown != Showing::Linked).collect();
     let mut lines = Vec::new();

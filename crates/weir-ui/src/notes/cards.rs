@@ -15,7 +15,6 @@ use super::review::ReviewedNote;
 
 /// The longest part of a note that a card shows, in bytes.
 const MAX_TEXT_BYTES: u64 = 8 << 10;
-/// The maximum number of revisions of a card.
 const MAX_REVISIONS: usize = 8;
 
 /// The text of a note, and its older revisions.

@@ -13,7 +13,6 @@ use super::super::view::{View, entry_title, reach_of, words_of};
 /// The minimum number of letters with which a word must begin as one of the query does.
 const MIN_STEM_CHARS: usize = 4;
 
-/// Returns a hit.
 pub(super) fn hit(view: &View<'_>, query: &str, hit: &Hit, doubts: &[Doubt]) -> search::Hit {
     let entry = &hit.entry;
     let stems = stems(query);
@@ -36,7 +35,6 @@ pub(super) fn hit(view: &View<'_>, query: &str, hit: &Hit, doubts: &[Doubt]) -> 
     }
 }
 
-/// Returns what an entry of a kind is as a hit.
 pub(super) fn kind_of(kind: EntryKind) -> HitKind {
     match kind {
         EntryKind::Note => HitKind::Note,

@@ -44,7 +44,6 @@ pub(super) struct ProjectDays {
     pub(super) held: Vec<KeptOutput>,
     /// The newest events that matter.
     pub(super) events: Vec<Moment>,
-    /// The runs in progress.
     pub(super) running: Vec<RunningCommand>,
 }
 
@@ -120,7 +119,6 @@ impl Gathered {
         self.projects.iter().any(|project| project.list.sessions.len() == MAX_SESSIONS)
     }
 
-    /// Returns the readings since a time.
     pub(super) fn readings(&self, since: Timestamp) -> Vec<MeterRow> {
         let rows = self.projects.iter().flat_map(|project| &project.list.readings);
         rows.filter(|row| row.day >= since).cloned().collect()
@@ -131,7 +129,6 @@ impl Gathered {
         self.sessions().filter(move |(days, _)| days.get(day) == Some(&true)).map(|(_, key)| key)
     }
 
-    /// Returns the sessions in which something happened in the period.
     pub(super) fn active_since(&self, period: &Period) -> Vec<SessionKey> {
         let first = period.chart.saturating_sub(period.days as usize);
         let active = self.sessions().filter(|(days, _)| days.iter().skip(first).any(|is_active| *is_active));

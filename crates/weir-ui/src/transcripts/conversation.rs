@@ -16,22 +16,18 @@ use weir_session::replay::places::TranscriptLocation;
 use weir_session::replay::prices::{Prices, Rates};
 use weir_session::window::WindowGrowth;
 
-/// The maximum length of a title, in characters.
 const MAX_TITLE_CHARS: usize = 120;
 /// How many lines around a line that is asked for with `~` an answer shows.
 const LINES_AROUND: u64 = 15;
 
 /// A conversation, of a session with the user or of one of its subagents.
 pub(crate) struct Conversation {
-    /// The client.
     pub(crate) client: &'static Client,
     /// The key of the session.
     pub(crate) key: String,
-    /// Whether it is that of a subagent.
     pub(crate) is_subagent: bool,
     /// Its first request that says something; empty if there is none.
     pub(crate) title: String,
-    /// The folder it started in.
     pub(crate) folder: String,
     /// The requests, in order.
     pub(crate) requests: Vec<Request>,
@@ -47,7 +43,6 @@ pub(crate) struct Conversation {
     pub(crate) rates: Rates,
     /// The average price of writing a token to the cache, in tokens of input.
     written: f64,
-    /// The growth of its window.
     pub(crate) growth: WindowGrowth,
 }
 
@@ -73,13 +68,11 @@ pub(crate) struct ShownInstead {
 
 /// A stored text that the model asked for again.
 pub(crate) struct Asked {
-    /// The entry.
     pub(crate) reference: Reference,
     /// The first and the last line, if lines were named.
     pub(crate) lines: Option<(u64, u64)>,
     /// The request in which it asked, from 1.
     pub(crate) request: u64,
-    /// Tokens of the answer.
     pub(crate) tokens: u64,
 }
 

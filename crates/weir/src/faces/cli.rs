@@ -45,7 +45,6 @@ use printing::Printing;
 /// The command that exits with the code of what it runs.
 const RUN: &str = "run";
 
-/// Runs the program.
 pub(crate) fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let matches = match order::parse(command, &arguments) {
@@ -203,7 +202,6 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     }
 }
 
-/// Refuses a folder in which no command can run.
 fn check_folder(folder: &Path) -> Result<(), CommandError> {
     let problem = match std::fs::metadata(folder) {
         Ok(about) if about.is_dir() => return Ok(()),
@@ -214,7 +212,6 @@ fn check_folder(folder: &Path) -> Result<(), CommandError> {
         .hint("`--folder` (`-C`) takes the path of an existing folder"))
 }
 
-/// Starts a server, or calls a command.
 fn serve_or_call(env: &Env, name: &str, arguments: &ArgMatches) -> Result<ExitCode, CommandError> {
     let printing = Printing::of(env, arguments);
     if name == weir_serve::command::SERVE {
@@ -345,7 +342,6 @@ fn call_operation(
     Printing::of(context.env(), arguments).finish_with(answer, &words)
 }
 
-/// Returns the words that were searched for.
 fn searched(arguments: &ArgMatches) -> Vec<String> {
     let queries = arguments.try_get_many::<String>("queries").ok().flatten().into_iter().flatten();
     queries.flat_map(|query| terms(query)).flat_map(|term| term.words).collect()

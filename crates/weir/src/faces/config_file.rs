@@ -22,7 +22,6 @@ pub(crate) const CONFIG: &str = "config";
 const TEMPLATE: &str =
     "# Settings of Weir. `weir config show` lists all of them; what is not set here has its default.\n";
 
-/// Returns the command.
 pub(crate) fn command() -> Command {
     let all = Arg::new("set").long("set").action(ArgAction::SetTrue).help("Only what the file sets");
     let show = Command::new("show").about("Show every setting, its value, and the line that sets it").arg(all);
@@ -49,7 +48,6 @@ pub(crate) fn command() -> Command {
         .subcommand(edit)
 }
 
-/// Runs the command.
 pub(crate) fn run(env: &Env, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let paths = env.paths().ok_or_else(|| {
         CommandError::new(ErrorKind::Config, "cannot find the home folder").hint("set HOME or XDG_CONFIG_HOME")

@@ -10,7 +10,6 @@ use weir_host::error::{CommandError, ErrorKind};
 /// The name of the command.
 pub(crate) const MAN: &str = "man";
 
-/// Returns the command.
 pub(crate) fn command() -> Command {
     Command::new(MAN)
         .about("Print man pages")

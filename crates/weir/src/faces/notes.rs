@@ -61,7 +61,6 @@ const NOTE_CATEGORIES: &[NoteCategory] = &[
     },
 ];
 
-/// A reviewed note.
 struct ReviewedNote {
     seen: NoteUse,
     /// What the team has to do with it.
@@ -70,7 +69,6 @@ struct ReviewedNote {
     unused: bool,
 }
 
-/// Returns the command.
 pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     Command::new("notes")

@@ -33,7 +33,6 @@ pub(super) struct Installed {
     pub(super) program: PathBuf,
     /// The package manager.
     pub(super) by: &'static Installer,
-    /// The name of the package, where that is known.
     package: Option<String>,
 }
 

@@ -58,7 +58,6 @@ enum StoreState {
     Absent,
     /// It cannot be read.
     Unusable(CommandError),
-    /// What is in it.
     Read(Box<Facts>),
 }
 

@@ -9,7 +9,6 @@ use weir_host::answer::Answer;
 use weir_host::error::CommandError;
 use weir_policy::rules::Verdict;
 
-/// Returns the command.
 pub(crate) fn command() -> Command {
     let words = Arg::new("command")
         .value_name("COMMAND")
@@ -33,7 +32,6 @@ pub(crate) fn command() -> Command {
         .subcommand(check)
 }
 
-/// Runs the check.
 pub(crate) fn check(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let words = arguments.subcommand_matches("check").and_then(|check| check.get_many::<String>("command"));
     let words: Vec<&String> = words.into_iter().flatten().collect();

@@ -16,7 +16,6 @@ pub(crate) const RUNS: &str = "runs";
 /// What ends every run, in place of a reference.
 const ALL: &str = "all";
 
-/// Returns the command.
 pub(crate) fn command() -> Command {
     Command::new(RUNS)
         .about("List the runs in the background of this project, and end them")
@@ -33,7 +32,6 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// Runs the command.
 pub(crate) async fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let running = background::running(context);
     let Some(named) = arguments.get_many::<String>("end") else { return Ok(list(&running)) };

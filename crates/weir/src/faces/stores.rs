@@ -19,7 +19,6 @@ use weir_host::random;
 use weir_host::scratch::{REPLACED, cannot_use};
 use weir_store::{Owner, Store, StoreError, private};
 
-/// Returns the commands.
 pub(crate) fn commands() -> [Command; 4] {
     [backup::command(), restore::command(), export::command(), adopt::command()]
 }
@@ -99,7 +98,6 @@ impl StoreTarget {
     }
 }
 
-/// Whether there is a store in a folder.
 fn has_store(folder: &Path) -> Result<bool, CommandError> {
     Store::exists(folder).map_err(|error| CommandError::from(error).in_store(folder))
 }
@@ -159,7 +157,6 @@ impl UnfinishedFile {
         Ok(Self { file, path, target: target.to_owned() })
     }
 
-    /// Gives the file its name.
     fn finish(&self) -> std::io::Result<()> {
         std::fs::rename(&self.path, &self.target)
     }

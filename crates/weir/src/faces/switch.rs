@@ -84,7 +84,6 @@ pub(crate) fn run(env: &Env, turns_off: bool, arguments: &ArgMatches) -> Result<
 enum Meant {
     Everywhere,
     Client(String),
-    /// The project, by its folders.
     Project(Vec<PathBuf>),
 }
 

@@ -40,7 +40,6 @@ The project's notes are shared, but a decision that a model wrote only once you 
 never shared, and outputs only with --include. Clients with hooks sync after a session or a turn. docs/team.md has the \
 details.";
 
-/// Returns the command.
 pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     let server = Arg::new("server").long("server").value_name("URL").requires("token-file");
@@ -267,7 +266,6 @@ fn not_connected() -> CommandError {
         .hint("connect it: weir sync --server URL --token-file FILE")
 }
 
-/// Returns a record as JSON, for an answer.
 fn raw(json: &str) -> Value {
     serde_json::from_str(json).unwrap_or_default()
 }

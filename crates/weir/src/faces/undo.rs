@@ -9,7 +9,6 @@ use weir_run::layered;
 /// The name of the command.
 pub(crate) const UNDO: &str = "undo";
 
-/// Returns the command.
 pub(crate) fn command() -> Command {
     Command::new(UNDO).about("Take back what the last run on a layer changed in this project").after_long_help(
         "Examples:\n  weir run --layer on -- npm install left-pad\n  weir undo\n\n\
@@ -18,7 +17,6 @@ pub(crate) fn command() -> Command {
     )
 }
 
-/// Runs the command.
 pub(crate) fn run(context: &Context, _: &ArgMatches) -> Result<Answer, CommandError> {
     layered::undo(context)
 }

@@ -47,7 +47,6 @@ const IN_STORE: &[&str] = &["log.db", "index.db", "spool"];
 /// What Weir reads in its configuration folder.
 const IN_CONFIG: &[&str] = &["config.toml", switch::FILE, "prices.toml"];
 
-/// Returns the command.
 pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     Command::new(UNINSTALL)

@@ -13,14 +13,12 @@ use super::origin::Installed;
 /// The name of the command.
 pub(crate) const UPGRADE: &str = "upgrade";
 
-/// Returns the command.
 pub(crate) fn command() -> Command {
     Command::new(UPGRADE)
         .about("Say how to update Weir, and which clients start another copy")
         .after_long_help("Example:\n  weir upgrade\n\nDownloads nothing and changes nothing.")
 }
 
-/// Runs the command.
 pub(crate) fn run(context: &Context) -> Result<Answer, CommandError> {
     let installed = Installed::find().ok_or_else(|| CommandError::broken("cannot find this program"))?;
     let version = env!("CARGO_PKG_VERSION");

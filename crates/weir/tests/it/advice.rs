@@ -22,13 +22,11 @@ impl Home {
         self.command("sh", &["-c", line]).output().unwrap()
     }
 
-    /// Returns a file of the project's store with this name.
     fn file(&self, name: &str) -> PathBuf {
         let projects = walk(self.path()).into_iter().find(|path| path.ends_with("projects")).unwrap();
         walk(&projects).into_iter().find(|path| path.file_name().is_some_and(|found| found == name)).unwrap()
     }
 
-    /// Returns the files that contain texts.
     fn text_files(&self) -> Vec<PathBuf> {
         let is_text = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "zst");
         walk(self.path()).into_iter().filter(is_text).collect()

@@ -16,7 +16,6 @@ use crate::support::{Home, said, text};
 const NOON: i64 = 1_769_860_800_000;
 const MINUTE: i64 = 60_000;
 
-/// A note to store.
 struct Written {
     reference: &'static str,
     kind: NoteKind,
@@ -38,7 +37,6 @@ impl Home {
         ProjectKey(format!("path:{}", self.project().display()))
     }
 
-    /// Opens the store of the project.
     fn project_store(&self) -> Store {
         let folder: PathBuf = std::fs::read_dir(self.data().join("projects")).unwrap().next().unwrap().unwrap().path();
         Store::open(&folder, Owner::Project(self.project_key()), Limits::default()).unwrap()

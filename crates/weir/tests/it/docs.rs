@@ -26,7 +26,6 @@ Every command of `weir` and of `weir-server`, as `--help` prints it. `UPDATE_EXP
 writes this page, and the tests compare it with the programs.
 ";
 
-/// The beginning of docs/settings.md.
 const SETTINGS_HEAD: &str = "\
 # All settings
 
@@ -50,28 +49,22 @@ serve() {
 }
 "#;
 
-/// What a terminal runs, with the block in a variable.
 const ON_TERMINAL: &str = r#"script --quiet --return --command 'exec bash -euo pipefail -c "$BLOCK"' /dev/null"#;
 
-/// A block of commands in a page.
 struct Block {
     /// The page, and the line of the block's fence.
     place: String,
     commands: String,
     /// Commands that run first.
     given: String,
-    /// The answer to what it asks on a terminal.
     answer: Option<String>,
-    /// The server that it talks to.
     server: Option<String>,
-    /// Whether it is a server itself.
     serves: bool,
     /// Why it is not run.
     not_run: Option<String>,
 }
 
 impl Block {
-    /// Returns the script that runs it.
     fn script(&self) -> String {
         let Self { commands, given, .. } = self;
         let quoted = |commands: &str| format!("'{}'", commands.replace('\'', r"'\''"));
@@ -96,7 +89,6 @@ impl Block {
     }
 }
 
-/// Returns a path of the repository.
 fn at(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
@@ -111,7 +103,6 @@ fn pages() -> Vec<String> {
     pages
 }
 
-/// Returns the blocks of commands in a page.
 fn blocks(page: &str, text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut comments: Vec<&str> = Vec::new();
@@ -300,7 +291,6 @@ fn the_page_of_settings_is_what_the_program_says() {
     expect_file![at("docs/settings.md")].assert_eq(&page);
 }
 
-/// Returns a part of a setting.
 fn part<'a>(setting: &'a Value, name: &str) -> &'a str {
     setting[name].as_str().unwrap()
 }

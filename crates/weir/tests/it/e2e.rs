@@ -200,7 +200,6 @@ fn fenced(reference: &str) -> String {
     format!("<<<{reference}\n{NOTE}\n{reference}>>>")
 }
 
-/// A client, and how it is started.
 struct Client<'a> {
     name: &'a str,
     scenario: Option<&'a str>,
@@ -211,11 +210,9 @@ struct Client<'a> {
 /// The result of a client's run.
 struct Outcome {
     stdout: String,
-    /// The requests to the model.
     requests: Vec<Value>,
 }
 
-/// A home and a project for one test.
 struct TestHome(TempDir);
 
 impl TestHome {
@@ -305,7 +302,6 @@ impl TestHome {
         })
     }
 
-    /// Runs Codex through a scenario.
     fn run_codex(&self, scenario: &str, prompt: &str) -> Outcome {
         self.write("home/.codex/config.toml", &CODEX_CONFIG.replace("{WEIR}", &json!(WEIR).to_string()));
         self.run(&Client {
@@ -330,7 +326,6 @@ impl TestHome {
         serde_json::from_str(&self.run(&inspector).stdout).unwrap()
     }
 
-    /// Returns the text of a tool's answer to the inspector.
     fn inspect_tool(&self, tool: &str, arguments: &[&str]) -> String {
         let mut words = vec!["--method", "tools/call", "--tool-name", tool];
         words.extend(arguments.iter().flat_map(|argument| ["--tool-arg", argument]));

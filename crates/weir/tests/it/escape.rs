@@ -26,9 +26,7 @@ use world::{User, World, announce_skip};
 /// both are given.
 type Row = (&'static str, &'static str);
 
-/// A probe and its table.
 struct Probe {
-    /// The source file of the probe.
     source: &'static str,
     /// What the probe must print, in this order.
     rows: &'static [Row],
@@ -36,7 +34,6 @@ struct Probe {
     told: fn(&World) -> ProbeArguments,
 }
 
-/// The arguments of a probe.
 struct ProbeArguments {
     words: Vec<String>,
     /// Keeps what the arguments refer to alive while the probe runs.
@@ -62,7 +59,6 @@ fn check(user: User, probe: &Probe) {
     assert_eq!(said.len(), expected.len(), "{said:#?}");
 }
 
-/// Returns the part of an outcome that applies to this user.
 fn for_user(outcome: &'static str, user: User) -> &'static str {
     match (outcome.split_once(", root: "), user) {
         (Some((_, root)), User::Root) => root,

@@ -34,7 +34,6 @@ enum ArrivalMethod {
 struct Case {
     name: &'static str,
     arrives: ArrivalMethod,
-    /// Fills the repository.
     make: fn(&Path),
     /// Part of the question that a run asks because of the repository. If `None`, the run is allowed.
     asks: Option<&'static str>,

@@ -54,7 +54,6 @@ impl Session {
         self.home.raw_hook(client, event, input)
     }
 
-    /// Returns the transcript of this session.
     fn transcript(&self) -> PathBuf {
         self.home.path().join(format!(".claude/projects/p/{}.jsonl", self.key))
     }
@@ -106,7 +105,6 @@ fn shown(answer: &Value) -> &str {
     answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"].as_str().unwrap_or_else(|| panic!("{answer}"))
 }
 
-/// Returns the reference in a digest.
 fn reference(digest: &str) -> &str {
     let at = digest.find("[ctx:").unwrap_or_else(|| panic!("no reference in {digest}"));
     &digest[at..at + "[ctx:k7f2m9q4xz]".len()]

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use crate::support::{Home, text, write};
 
 impl Home {
-    /// Writes rows to a file below the home.
     fn write_rows(&self, name: &str, rows: &[Value]) {
         write(&self.at(name), rows.iter().map(|row| format!("{row}\n")).collect::<String>());
     }
@@ -37,7 +36,6 @@ impl Home {
 struct Session {
     folder: String,
     key: &'static str,
-    /// The time of the first row.
     begun: jiff::Timestamp,
     rows: Vec<Value>,
 }

@@ -26,7 +26,6 @@ fn counts(answer: &Value) -> [u64; 4] {
     ["new", "changed", "unchanged", "removed"].map(|key| answer[key].as_u64().unwrap())
 }
 
-/// Returns a home with a folder of mixed content.
 fn mixed() -> Home {
     let home = Home::new();
     home.write_old("docs/install.md", "# Install\n\nUnpack the zebra archive.\n");

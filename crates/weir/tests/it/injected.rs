@@ -14,12 +14,10 @@ use std::collections::BTreeMap;
 use acts::{ACTS, Act, Group};
 use trial::{Bench, ERRORS, Trial, Verdict};
 
-/// Which failures are tried.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
     /// One of each kind in each act.
     Sample,
-    /// All of them.
     Everything,
 }
 

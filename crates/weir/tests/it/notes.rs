@@ -25,7 +25,6 @@ impl Home {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    /// Returns the doubts about a note, as data.
     fn doubts(&self, reference: &str) -> Value {
         let review = self.json(&["notes"]);
         let notes = review["notes"].as_array().unwrap();

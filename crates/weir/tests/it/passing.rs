@@ -16,7 +16,6 @@ use crate::support::{Home, WEIR, feed, parsed, said, wait_until};
 /// A repository with a note, a prompt and two outputs in files.
 struct Furnished {
     home: Home,
-    /// The references of the outputs.
     outputs: [String; 2],
 }
 
@@ -51,7 +50,6 @@ impl Furnished {
         self.stores().into_iter().next().unwrap()
     }
 
-    /// The file of an output.
     fn file(&self, bird: &str) -> PathBuf {
         self.store().join("blobs").join(format!("{}.zst", blake3::hash(output_of(bird).as_bytes()).to_hex()))
     }

@@ -70,7 +70,6 @@ const RESPONSES: Format = Format {
     end: "], \"store\": false}",
 };
 
-/// A conversation that grows.
 struct Conversation {
     format: &'static Format,
     messages: String,
@@ -110,7 +109,6 @@ fn replacement(given: &str, arrived: &str, text: &str) -> String {
     serde_json::from_str(shown).unwrap()
 }
 
-/// Returns the reference in a digest.
 fn reference(digest: &str) -> &str {
     let at = digest.find("[ctx:").unwrap_or_else(|| panic!("no reference in {digest}"));
     &digest[at..at + "[ctx:k7f2m9q4xz]".len()]

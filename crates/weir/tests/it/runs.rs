@@ -24,7 +24,6 @@ mod work;
 
 use crate::support::Home;
 
-/// Returns a home with a configuration.
 fn configured(text: &str) -> Home {
     let home = Home::with_programs();
     home.configure(text);

@@ -41,7 +41,6 @@ const TOML: &[(&str, Option<&str>)] = &[
 ];
 
 impl Home {
-    /// Returns the path of a file that setup writes.
     fn path_of(&self, part: &Part) -> PathBuf {
         let base = match part.place.base {
             Base::Home => self.path().to_owned(),

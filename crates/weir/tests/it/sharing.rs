@@ -27,7 +27,6 @@ impl Home {
         self.0.path().canonicalize().unwrap().join(name)
     }
 
-    /// Creates a repository with one commit.
     fn repository(&self, name: &str, remote: &str) {
         std::fs::create_dir(self.path(name)).unwrap();
         self.git(name, &["init", "-q"]);
@@ -75,7 +74,6 @@ impl Home {
         said(&output)
     }
 
-    /// Returns the titles of the notes that a project shows.
     fn notes(&self, project: &str) -> Vec<String> {
         let output = self.weir(project, &["notes", "--json"]);
         let review: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
@@ -93,7 +91,6 @@ impl Home {
         note["doubts"].as_array().unwrap().iter().map(|doubt| doubt["doubt"].clone()).collect()
     }
 
-    /// Calls the hook of a prompt.
     fn prompt(&self, project: &str, text: &str) {
         let payload = json!({
             "session_id": "s", "cwd": self.path(project), "hook_event_name": "UserPromptSubmit", "prompt": text,
@@ -109,7 +106,6 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Returns the files in a folder, at any depth.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, said};
 
-/// A home with several projects.
 struct Projects(Home);
 
 impl Projects {
@@ -31,7 +30,6 @@ impl Projects {
         self.0.data().join("projects")
     }
 
-    /// Returns the folder of a project's store, by the beginning of its name.
     fn store(&self, name: &str) -> PathBuf {
         let mut stores = std::fs::read_dir(self.stores()).unwrap().flatten().map(|entry| entry.path());
         let is_it = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&format!("{name}-"));

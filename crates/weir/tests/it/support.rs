@@ -16,7 +16,6 @@ use tempfile::TempDir;
 
 pub(crate) use server::{Server, text_of};
 
-/// The program.
 pub(crate) const WEIR: &str = env!("CARGO_BIN_EXE_weir");
 /// Long, because a loaded machine is slow. It is half of what `.config/nextest.toml` allows a test, so that a test whose
 /// event never occurs fails with its own message.
@@ -26,7 +25,6 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 pub(crate) struct Home {
     _folder: TempDir,
     root: PathBuf,
-    /// The folders of the user's programs.
     pub(crate) programs: Vec<PathBuf>,
     variables: Vec<(&'static str, OsString)>,
 }
@@ -60,17 +58,14 @@ impl Home {
         Self { _folder: folder, root, programs, variables }
     }
 
-    /// Returns the home folder.
     pub(crate) fn path(&self) -> &Path {
         &self.root
     }
 
-    /// Returns a path below the home.
     pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
 
-    /// Returns the project's folder.
     pub(crate) fn project(&self) -> PathBuf {
         self.at("project")
     }
@@ -80,7 +75,6 @@ impl Home {
         self.at(".local/share/weir")
     }
 
-    /// Writes a file of the project.
     pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         write(&self.project().join(path), text);
     }
@@ -91,7 +85,6 @@ impl Home {
         age(&self.project().join(path), 60);
     }
 
-    /// Returns the text of a file of the project.
     pub(crate) fn read(&self, path: &str) -> String {
         std::fs::read_to_string(self.project().join(path)).unwrap()
     }
@@ -183,7 +176,6 @@ impl Home {
         self.git_in(&self.project(), arguments)
     }
 
-    /// Runs git in another folder.
     pub(crate) fn git_in(&self, folder: &Path, arguments: &[&str]) -> String {
         let identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "init.defaultBranch=main"];
         let output = self.command("git", &[&identity, arguments].concat()).current_dir(folder).output().unwrap();
@@ -221,7 +213,6 @@ impl Home {
         self.session_in(&self.project(), key)
     }
 
-    /// Starts the server of a session in another folder.
     pub(crate) fn session_in(&self, folder: &Path, key: &str) -> Server {
         let mut command = self.weir_command(&["mcp"]);
         command.current_dir(folder).env("CLAUDE_CODE_SESSION_ID", key);
@@ -266,7 +257,6 @@ impl Home {
     }
 }
 
-/// Returns whether a text is a time as the program shows it.
 fn is_time(text: &str) -> bool {
     let fits = |(shape, found): (u8, u8)| if shape == b'0' { found.is_ascii_digit() } else { found == shape };
     text.len() == 17 && b"0000-00-00 00:00Z".iter().copied().zip(text.bytes()).all(fits)
@@ -277,7 +267,6 @@ fn rustup_home() -> OsString {
     std::env::var_os("RUSTUP_HOME").or_else(home).unwrap_or_default()
 }
 
-/// Writes a file and the folders above it.
 pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();
@@ -289,7 +278,6 @@ pub(crate) fn age(path: &Path, seconds: u64) {
     std::fs::File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
 }
 
-/// Runs a command with an input.
 pub(crate) fn feed(mut command: Command, input: &[u8]) -> Output {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A program that does not read all of its input closes the pipe.
@@ -309,7 +297,6 @@ pub(crate) fn parsed(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", said(output)))
 }
 
-/// Returns bytes as text.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -15,7 +15,6 @@ use crate::support::{Home, said, write};
 
 const PROJECT: &str = "github.com/acme/api";
 
-/// A server with a team of its own.
 struct Team {
     home: Home,
     server: Server,
@@ -89,7 +88,6 @@ impl Person {
     }
 }
 
-/// Returns all files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

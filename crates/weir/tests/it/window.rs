@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, text, write};
 
-/// Returns a request whose window has this many tokens, of which so many are new.
 fn request(number: u64, window: u64, new: u64) -> String {
     let usage = json!({
         "cache_creation_input_tokens": new, "cache_read_input_tokens": window - new, "output_tokens": 100,

@@ -157,7 +157,6 @@ const STATEMENTS: &[&str] = &[
     "defer",
 ];
 
-/// Returns the symbol that a line begins, if any.
 pub(super) fn read(indent: usize, line: &[u8]) -> Option<Symbol<'_>> {
     let line = line[..line.len().min(MAX_LINE_BYTES)].trim_ascii();
     if !line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'~' | b'(' | b'[' | b'#'))

@@ -45,7 +45,6 @@ pub(super) struct Column {
     pub longest: usize,
 }
 
-/// The values that are numbers.
 #[derive(Default)]
 pub(super) struct Numbers {
     pub count: u64,
@@ -67,7 +66,6 @@ pub(super) struct Numbers {
 /// A number and the record that contains it.
 pub(super) struct Extreme {
     pub number: f64,
-    /// The number as written.
     pub text: String,
     pub holder: Option<Rc<KeptRecord>>,
 }
@@ -110,7 +108,6 @@ impl Column {
         Self { name: name.to_owned(), role: role(name), values, ..Self::default() }
     }
 
-    /// Takes a value of a record.
     pub(super) fn take(&mut self, field: &Field, row: &Row) {
         if self.last_record != row.index + 1 {
             self.last_record = row.index + 1;
@@ -253,7 +250,6 @@ fn place<'t>(
 }
 
 impl Values {
-    /// Counts a value.
     fn take(&mut self, field: &Field, row: &Row, is_message: bool) {
         let (text, exact) = (row.text_of(field), field.hash);
         let mut key = exact;

@@ -10,7 +10,6 @@ use crate::{Lines, Page, Source};
 
 /// Converts the lines of an output to JSON, one at a time.
 pub(super) trait LineConverter {
-    /// Appends the JSON of a line.
     fn line(&mut self, text: &str, json: &mut String);
     /// Appends the closing of what is still open.
     fn end(&mut self, json: &mut String);
@@ -89,14 +88,12 @@ pub(super) fn put_value(value: &str, json: &mut String) {
     }
 }
 
-/// Appends a string.
 pub(super) fn put_text(text: &str, json: &mut String) {
     json.push('"');
     put_inside(text, json);
     json.push('"');
 }
 
-/// Appends a part of a string.
 pub(super) fn put_inside(text: &str, json: &mut String) {
     for letter in text.chars() {
         match letter {

@@ -30,7 +30,6 @@ const MAX_WHOLE_RECORDS: usize = 40;
 /// The maximum number of arrays that are shown with all their fields.
 const MAX_TABLES: usize = 4;
 const MAX_VALUE_BYTES: usize = 200;
-/// The maximum length of a line of values.
 const MAX_LINE_BYTES: usize = 400;
 
 pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {

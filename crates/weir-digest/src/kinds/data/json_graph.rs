@@ -269,7 +269,6 @@ fn shared_keys(values: &[&GraphNode]) -> usize {
 }
 
 impl GraphNode {
-    /// Returns how many values were found here.
     fn stands(&self) -> u64 {
         self.objects + self.arrays + self.texts + self.others
     }

@@ -70,19 +70,16 @@ enum ReaderState {
     First,
     /// A key follows, or the end of the object.
     Name,
-    /// After a value.
     After,
     /// After the document.
     Done,
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader at the beginning of an input.
     pub(super) fn of(input: Box<dyn BufRead + 'a>) -> Self {
         Self { input: Some(input), ..Self::on(b"") }
     }
 
-    /// Creates a reader of bytes.
     pub(super) fn on(bytes: &[u8]) -> Self {
         Self { buffer: bytes.to_vec(), line: 1, ..Self::default() }
     }
@@ -187,7 +184,6 @@ impl<'a> Reader<'a> {
         Ok(Piece::Close)
     }
 
-    /// Ends a value.
     fn ended(&mut self) {
         self.state = if self.open.is_empty() { ReaderState::Done } else { ReaderState::After };
     }

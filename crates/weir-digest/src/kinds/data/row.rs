@@ -25,11 +25,9 @@ pub(super) enum ValueSyntax {
     Cell,
 }
 
-/// A value as it is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadValue<'a> {
     pub sort: ValueSyntax,
-    /// Its text, or the beginning of it.
     pub text: &'a str,
     /// Its full length.
     pub length: usize,
@@ -47,12 +45,10 @@ impl<'a> ReadValue<'a> {
 /// A value of a record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field {
-    /// The column it belongs to.
     pub column: usize,
     pub sort: ValueSyntax,
     /// Its full length.
     pub length: usize,
-    /// The hash of the whole value.
     pub hash: u64,
     start: usize,
     end: usize,
@@ -75,7 +71,6 @@ pub(super) struct Row {
     kept: OnceCell<Rc<KeptRecord>>,
 }
 
-/// A record as it is kept.
 pub(super) struct KeptRecord {
     pub line: u64,
     pub index: u64,
@@ -103,7 +98,6 @@ impl Row {
         }
     }
 
-    /// Takes a value of this column.
     pub(super) fn push(&mut self, column: usize, value: ReadValue<'_>) {
         if self.fields.len() >= MAX_FIELDS {
             return;
@@ -116,7 +110,6 @@ impl Row {
         self.fields.push(Field { column, sort, length, hash: hasher.finish(), start, end: self.text.len() });
     }
 
-    /// Returns the text of a value, or its beginning.
     pub(super) fn text_of(&self, field: &Field) -> &str {
         self.text.get(field.start..field.end).unwrap_or_default()
     }

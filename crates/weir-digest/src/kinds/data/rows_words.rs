@@ -209,7 +209,6 @@ fn is_amount(column: &Column) -> bool {
     !words.iter().any(|word| STATES.contains(&word.as_str())) && (is_count || words.last().is_some_and(adds_up))
 }
 
-/// Describes texts of which there are many.
 fn texts(column: &Column) -> String {
     let values = column.values.sorted();
     let repeated = values.first().is_some_and(|value| value.count > 1);

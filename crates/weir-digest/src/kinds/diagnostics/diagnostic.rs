@@ -18,14 +18,12 @@ const MAX_GROUPS: usize = 400;
 const MAX_OTHERS_PER_GROUP: usize = 12;
 /// The maximum number of those over all sorts.
 const MAX_OTHERS: usize = 300;
-/// The maximum number of names that are counted.
 const MAX_NAMES: usize = 2_000;
 /// The maximum number of bytes kept of a diagnostic's line.
 pub(super) const MAX_LINE_BYTES: usize = 400;
 /// The maximum number of bytes kept of the lines after it.
 const MAX_EXPLANATION_BYTES: usize = 900;
 
-/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Severity {
     /// It stops the build, or the tool says so.
@@ -37,7 +35,6 @@ pub(super) enum Severity {
     Note,
 }
 
-/// One diagnostic.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Diagnostic<'a> {
     /// The number of its first line, if showing it helps to read on.
@@ -222,7 +219,6 @@ impl Diagnostics {
     }
 }
 
-/// The count of each code.
 #[derive(Default)]
 struct Codes {
     counts: Tally<MAX_NAMES>,

@@ -133,7 +133,6 @@ fn is_context(text: &str) -> bool {
 struct Gcc {
     found: Diagnostics,
     block: Option<DiagnosticBlock>,
-    /// The column of its place.
     column: u64,
     outcomes: BoundedItems,
     /// The targets that make failed to build.

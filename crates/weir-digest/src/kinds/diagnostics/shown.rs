@@ -16,7 +16,6 @@ pub(super) struct DiagnosticGroup {
     pub severity: Severity,
     /// Their code; may be empty.
     pub code: String,
-    /// The message of the first.
     pub message: String,
     pub count: u64,
     pub first: KeptDiagnostic,
@@ -25,7 +24,6 @@ pub(super) struct DiagnosticGroup {
     pub others: Vec<KeptDiagnostic>,
 }
 
-/// A diagnostic that is kept.
 pub(super) struct KeptDiagnostic {
     /// How many were kept before it, which is the order of the output.
     pub order: usize,

@@ -32,7 +32,6 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     Ok(Some(document.page()))
 }
 
-/// The context of a line.
 #[derive(Default)]
 enum LineContext {
     #[default]

@@ -180,7 +180,6 @@ pub(super) fn counted(count: u64, name: &str) -> String {
 #[derive(Default)]
 pub(super) struct Paragraph {
     text: String,
-    /// Where each line begins in the text, and its number.
     lines: Vec<(usize, u64)>,
 }
 
@@ -195,7 +194,6 @@ impl Paragraph {
         &self.text
     }
 
-    /// Returns the number of its first line.
     pub(super) fn line(&self) -> u64 {
         self.lines.first().map_or(0, |line| line.1)
     }

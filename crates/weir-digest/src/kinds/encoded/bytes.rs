@@ -119,7 +119,6 @@ impl Bytes {
         (!text.is_empty() && text.chars().all(plain)).then_some(text)
     }
 
-    /// Adds what is known to a page.
     pub(super) fn push(mut self, page: &mut Page) {
         self.end_run();
         let name = self.name();

@@ -249,7 +249,6 @@ fn is_address(text: &str) -> bool {
         && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Returns whether a text is written for people.
 fn is_wording(text: &str) -> bool {
     let good = text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || b" .,:'!?-".contains(byte)).count();
     text.len() >= 12

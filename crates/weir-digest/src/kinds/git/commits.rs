@@ -7,17 +7,13 @@ use crate::{Item, Part, Weight};
 
 /// The maximum number of commits kept, besides the last.
 const MAX_COMMITS: usize = 3_000;
-/// The maximum number of months that are counted one by one.
 const MAX_MONTHS: usize = 18;
 /// The maximum number of lines kept of a message.
 const MAX_BODY_LINES: usize = 30;
-/// The maximum number of them shown if the commit is one of many.
 const MAX_BODY_LINES_SHOWN: usize = 6;
 
-/// One commit.
 #[derive(Default, Clone)]
 pub(super) struct Commit {
-    /// The line on which it begins.
     pub(super) line: u64,
     /// Its hash, at full length.
     pub(super) hash: String,

@@ -96,7 +96,6 @@ fn is_rooted(path: &str) -> bool {
     path.starts_with("./") || path.starts_with("../") || path.starts_with('/') || path.starts_with("~/")
 }
 
-/// Returns whether the whole text can be one path.
 fn is_path(text: &str, fields: usize) -> bool {
     let text = text.strip_suffix('/').unwrap_or(text);
     let rooted = is_rooted(text);

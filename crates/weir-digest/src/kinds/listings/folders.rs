@@ -28,7 +28,6 @@ struct FolderGroup {
     folders: u64,
     entries: u64,
     bytes: u64,
-    /// The fullest of its folders.
     fullest: (u64, String),
 }
 

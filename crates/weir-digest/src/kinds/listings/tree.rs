@@ -131,7 +131,6 @@ struct Tree {
     folder_places: HashMap<String, usize>,
 }
 
-/// The contents of a folder.
 struct FolderContents {
     depth: usize,
     path: String,

@@ -58,7 +58,6 @@ struct Apt {
     kept_back: Packages,
     unneeded: Packages,
     versions: HashMap<String, String>,
-    /// What each run counts.
     totals: KeptItems<40>,
     origins: Tally<100>,
     facts: BoundedItems,

@@ -93,7 +93,6 @@ impl<const MOST: usize> Tally<MOST> {
         self.sorted().iter().take(most).map(|(name, count)| Item::plain(format!("{name}: {count}"))).collect()
     }
 
-    /// Returns a part with all names and their counts.
     pub(crate) fn part(&self, name: &str, weight: Weight, most: usize) -> Part {
         Part::new(name, weight, self.items(most)).of(self.names() as u64 + u64::from(self.beyond > 0))
     }

@@ -3,20 +3,17 @@
 /// The time of a line, and its position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stamp {
-    /// Where it begins.
     pub start: usize,
     /// Where the text after it begins.
     pub end: usize,
     /// Where its own text begins, without a bracket.
     pub text_start: usize,
-    /// Where its own text ends.
     pub text_end: usize,
     /// Seconds since a moment that is the same for the whole log.
     pub seconds: f64,
 }
 
 impl Stamp {
-    /// Returns the time as written in the line.
     pub(crate) fn text<'a>(&self, line: &'a str) -> &'a str {
         line.get(self.text_start..self.text_end).unwrap_or_default()
     }
@@ -53,7 +50,6 @@ pub(crate) fn of(line: &str) -> Option<Stamp> {
     None
 }
 
-/// Returns the time at the beginning of a line.
 pub(crate) fn at_start(line: &str) -> Option<Stamp> {
     at_place(line.as_bytes(), 0)
 }

@@ -37,7 +37,6 @@ struct CargoTest {
     unfinished: Counts,
     binary: String,
     binaries: Vec<Binary>,
-    /// The number of all binaries, and of those with tests.
     binaries_total: u64,
     tested: u64,
     targets: Repeats,

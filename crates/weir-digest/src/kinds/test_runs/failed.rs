@@ -27,7 +27,6 @@ const SHARE_PERCENT: usize = 55;
 /// One failed test.
 #[derive(Debug, Default)]
 pub(super) struct Failure {
-    /// The line that reports it.
     pub line: u64,
     /// The test, without its case.
     pub test: String,
@@ -366,7 +365,6 @@ fn named(test: &str, cases: &Cases) -> String {
     }
 }
 
-/// Returns the name of a test with its case.
 fn full(test: &str, case: &str) -> String {
     if case.ends_with(' ') { format!("{case}{test}") } else { format!("{test}{case}") }
 }

@@ -59,14 +59,12 @@ pub(super) struct GoTest {
     benchmarks: KeptItems<MAX_LINES>,
 }
 
-/// A finished test.
 pub(super) struct FinishedTest<'a> {
     /// Its package, if events name it.
     pub package: &'a str,
     pub test: &'a str,
     pub outcome: Outcome,
     pub taken: &'a str,
-    /// The line that reports it.
     pub line: u64,
 }
 

@@ -129,7 +129,6 @@ pub(super) fn split(title: &str) -> (String, String) {
     (case.to_owned(), test.to_owned())
 }
 
-/// Returns whether a path is that of a test file.
 fn is_test(path: &str) -> bool {
     path.contains(".test.") || path.contains(".spec.") || path.contains("__tests__")
 }

@@ -40,14 +40,12 @@ struct Nextest {
     /// Failures that may not be final: of tests that are retried, or whose output is printed at the end.
     waiting: BTreeMap<String, Failure>,
     failed: BTreeSet<String>,
-    /// Whether the counts of this run have been printed.
     counted: bool,
     flaky: Repeats,
     outcomes: Outcomes,
     slow: TopN,
     /// The test whose printed lines are being read.
     test: Option<ReportedTest>,
-    /// The counts of each run.
     counts: Vec<String>,
     notes: KeptItems<MAX_ITEMS>,
 }
@@ -216,7 +214,6 @@ impl ReportedTest {
     }
 }
 
-/// Returns whether a run begins with this line.
 fn begins(line: &str) -> bool {
     line.starts_with(" Nextest run ")
         || line.strip_prefix("    Starting ").is_some_and(|rest| rest.contains(" across ") && rest.contains(" test"))

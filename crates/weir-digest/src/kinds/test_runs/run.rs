@@ -6,7 +6,6 @@ use crate::{Line, Page};
 
 /// A reader of the lines of a test runner.
 pub(super) trait Runner {
-    /// Takes a line if it belongs to a run.
     fn line(&mut self, line: &Line<'_>) -> bool;
     /// Returns the facts, after the last line. `bytes` is the size of all lines.
     fn page(self, bytes: u64) -> Page;

@@ -14,7 +14,6 @@ pub(super) enum Piece<'a> {
     Start { name: &'a str, attributes: &'a str, closed: bool },
     /// The end of an element.
     End(&'a str),
-    /// Text.
     Text(Cow<'a, str>),
 }
 

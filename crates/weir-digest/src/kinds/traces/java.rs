@@ -39,7 +39,6 @@ fn is_thread(line: &str) -> bool {
     line.starts_with('"') && line.contains(" tid=0x") && line.contains(" nid=")
 }
 
-/// The maximum number of lines of a message.
 const MAX_MESSAGE_LINES: usize = 6;
 
 /// Returns whether a frame belongs to the user's own code: not to the platform or a widely used library.

@@ -44,7 +44,6 @@ struct Thread {
 
 struct ThreadGroup {
     count: u64,
-    /// The number of the dump that its first thread is in.
     dump: u64,
     line: u64,
     first: String,

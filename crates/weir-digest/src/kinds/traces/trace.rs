@@ -23,7 +23,6 @@ const MAX_MESSAGES: usize = 40;
 const MAX_MESSAGES_SHOWN: usize = 5;
 /// The relation of a member of an exception group to the group.
 pub(super) const MEMBER: &str = "member";
-/// The maximum number of types.
 const MAX_TYPES: usize = 200;
 /// The maximum number of bytes kept of a message and of a frame.
 const MAX_TEXT_BYTES: usize = 400;
@@ -130,7 +129,6 @@ impl Link {
 }
 
 impl Trace {
-    /// Creates a trace that begins at this line.
     pub(super) fn at(line: u64) -> Self {
         Self { line, ..Self::default() }
     }

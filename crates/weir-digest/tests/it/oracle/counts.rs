@@ -126,7 +126,6 @@ fn subject(line: &str) -> Option<&str> {
     (!rest.contains("refs/heads/") && !rest.contains("refs/tags/") && !rest.contains("refs/remotes/")).then_some(rest)
 }
 
-/// Returns the hash at the beginning of a text.
 fn hash(text: &str) -> Option<&str> {
     let word = text.split(' ').next()?;
     let is_name = (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());

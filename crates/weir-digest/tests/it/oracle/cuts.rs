@@ -58,7 +58,6 @@ fn ends_inside(line: &str, tail: &str, missing: u64) -> bool {
     line.match_indices(tail).filter_map(next).any(|byte| !byte.is_ascii_alphanumeric())
 }
 
-/// Returns all strings of a document.
 fn texts(document: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
     match document {
         Value::String(text) => Box::new(std::iter::once(text.as_str())),

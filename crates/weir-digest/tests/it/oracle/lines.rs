@@ -112,7 +112,6 @@ enum Shape<'a> {
     Same(&'a str),
     /// Most words.
     Alike(&'a str),
-    /// The first words.
     Begin(&'a str),
 }
 

@@ -26,7 +26,6 @@ pub(super) fn examine(output: &Output, part: &Part, verdict: &mut Verdict) {
     }
 }
 
-/// The words with which traces are named.
 const TRACES: [&str; 3] = ["exceptions", "stack traces", "tracebacks"];
 
 /// How a word begins that reports trouble, in small letters.
@@ -77,7 +76,6 @@ fn names_exception(says: &str) -> bool {
     !is_line && (is_type || may_report(text))
 }
 
-/// Returns whether the output has the beginning of a text on one line.
 fn is_there(output: &Output, text: &str) -> bool {
     let whole = spaced(uncut(text));
     // The fields of an error are added to its message.

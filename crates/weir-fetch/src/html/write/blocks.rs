@@ -1,6 +1,5 @@
 //! Collects words into lines, and writes lines as blocks with the markers of lists and quotes.
 
-/// The maximum length of the output, in bytes.
 const MAX_OUTPUT_BYTES: usize = 24 << 20;
 /// The maximum depth of lists and quotes that are indented.
 const MAX_INDENT_DEPTH: usize = 10;
@@ -9,7 +8,6 @@ const MAX_INDENT_DEPTH: usize = 10;
 pub(super) struct Blocks {
     out: String,
     line: String,
-    /// The number of lines that were started.
     lines: u32,
     indents: Vec<Indent>,
     /// Whether the next block follows without an empty line.
@@ -41,7 +39,6 @@ impl Blocks {
         }
     }
 
-    /// Adds text as it is.
     pub(super) fn raw(&mut self, text: &str) {
         if !self.is_full() {
             self.line.push_str(text);
@@ -102,7 +99,6 @@ impl Blocks {
         self.write(line.trim());
     }
 
-    /// Writes a block.
     pub(super) fn write(&mut self, block: &str) {
         if self.is_full() {
             return;

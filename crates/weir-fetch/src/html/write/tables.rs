@@ -66,7 +66,6 @@ pub(super) struct TableWriter {
     rows: usize,
 }
 
-/// A row of a table.
 pub(super) struct TableRow {
     pub text: String,
     /// Whether it follows another row.

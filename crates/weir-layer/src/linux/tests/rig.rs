@@ -27,7 +27,6 @@ fn memory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").expect("this test needs /dev/shm, with extended attributes (Linux 6.6)")
 }
 
-/// Accepts everything.
 pub(super) fn accept(_: &Change) -> Verdict {
     Verdict::Apply
 }
@@ -66,7 +65,6 @@ impl Rig {
         rig
     }
 
-    /// What the user does in the project.
     pub(super) fn user(&self, script: &str) {
         sh(&self.project, script);
     }

@@ -48,7 +48,6 @@ pub(super) fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     true
 }
 
-/// Returns a text in quotes.
 fn quoted_text(node: Node<'_>, text: &str) -> Option<String> {
     let content = match node.kind() {
         "string" | "sigil" => first_of(node, &["quoted_content"])?,

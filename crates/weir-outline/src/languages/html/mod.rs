@@ -109,7 +109,6 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
         || item.signature.contains('=')
 }
 
-/// Returns the text in an element.
 fn words(element: Node<'_>, text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text.get(element.byte_range()).unwrap_or_default();

@@ -106,7 +106,6 @@ fn pairs_of_assignment(node: Node<'_>, text: &str) -> Vec<Pair> {
     vec![(local.to_owned(), name.to_owned())]
 }
 
-/// What is exported in a scope.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ExportScope {
     /// Only what is marked.

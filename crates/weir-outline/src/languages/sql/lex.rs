@@ -20,7 +20,6 @@ impl SqlToken {
     }
 }
 
-/// Returns the tokens of a text.
 pub(super) fn tokens(text: &str) -> Vec<SqlToken> {
     let mut tokens = Vec::new();
     // A byte order mark is not part of the first word.

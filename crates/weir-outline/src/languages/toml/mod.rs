@@ -74,7 +74,6 @@ fn entry(key: &Key, item: &Item) -> KeyValue {
     KeyValue { key: key.get().to_owned(), value, bytes: start.start..end.max(start.end) }
 }
 
-/// Returns where the last part of a value ends.
 fn last(value: &Value) -> usize {
     match value {
         Value::Map(entries) => entries.iter().map(|entry| entry.bytes.end).max().unwrap_or(0),

@@ -62,7 +62,6 @@ fn document(value: &Value, node: Node<'_>, text: &str) -> KeyValue {
     }
 }
 
-/// Returns the position of a scalar's text.
 fn scalar_at(value: &Value, path: &[&str]) -> Option<std::ops::Range<usize>> {
     let (key, rest) = path.split_first()?;
     let Value::Map(entries) = value else { return None };

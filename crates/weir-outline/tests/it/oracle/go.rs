@@ -17,7 +17,6 @@ fn files(folder: &std::path::Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns a part of the standard library.
 pub(crate) fn library() -> Vec<PathBuf> {
     let root = PathBuf::from(printed(command("go").args(["env", "GOROOT"]))).join("src");
     // The folder may be a link, which is not followed.
@@ -27,7 +26,6 @@ pub(crate) fn library() -> Vec<PathBuf> {
     files
 }
 
-/// Returns the Go files of the corpus.
 pub(crate) fn packages() -> Vec<PathBuf> {
     files(&corpus("go"))
 }

@@ -21,7 +21,6 @@ pub(super) fn command(program: &str) -> Command {
     Command::new(program)
 }
 
-/// Returns the path of an oracle's program.
 pub(super) fn tool(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/oracle").join(name)
 }
@@ -41,7 +40,6 @@ pub(super) fn folder(variable: &str) -> PathBuf {
     folder
 }
 
-/// Returns the folder with many files of a language.
 pub(super) fn corpus(language: &str) -> PathBuf {
     folder("WEIR_ORACLE_CORPUS").join(language)
 }

@@ -23,7 +23,6 @@ fn a_few_python_files_agree_with_ast() {
     compared(&spread(library(), 60)).check("python", 0.999);
 }
 
-/// Returns files from many packages.
 pub(crate) fn packages() -> Vec<PathBuf> {
     files_below(&corpus("python"), &[".py"])
 }

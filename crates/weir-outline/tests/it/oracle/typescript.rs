@@ -19,7 +19,6 @@ pub(crate) fn library() -> Vec<PathBuf> {
     files
 }
 
-/// Returns files from many packages.
 pub(crate) fn packages() -> Vec<PathBuf> {
     files_below(&corpus("typescript"), &[".ts", ".tsx", ".mts", ".cts"])
 }

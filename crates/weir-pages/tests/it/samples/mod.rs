@@ -10,10 +10,8 @@ pub(crate) mod session;
 use weir_core::Timestamp;
 use weir_pages::{Moment, Money, ProjectLink, Shell, Text, Theme};
 
-/// Makes a foreign text.
 pub(crate) type Say<'a> = &'a dyn Fn(&str) -> Text;
 
-/// The text as it is.
 pub(crate) fn plainly(text: &str) -> Text {
     text.into()
 }
@@ -61,7 +59,6 @@ pub(crate) fn wide_shell(say: Say<'_>) -> Shell {
     Shell { project: None, other_projects: projects, path: say("/"), ..self::shell(say) }
 }
 
-/// A page by its name.
 pub(crate) type Sample = (&'static str, String);
 
 /// Every page with content.

@@ -153,7 +153,6 @@ struct EventSources {
     mounts: Option<MountWatch>,
 }
 
-/// Watches the mounts, if the run has its own.
 fn mount_changes(spec: &Spec) -> Result<Option<MountWatch>, Failure> {
     if spec.level != Level::Full {
         return Ok(None);

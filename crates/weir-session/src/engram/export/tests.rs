@@ -6,7 +6,6 @@ use super::*;
 
 const EXPORT: &str = include_str!("../fixtures/export.json");
 
-/// Returns what is read of an export, row by row.
 fn rows_of(text: &str) -> (Vec<String>, io::Result<()>) {
     let mut rows = Vec::new();
     let read = read(text.as_bytes(), &mut |row: ExportRow| {

@@ -21,7 +21,6 @@ pub(super) enum ConvertedRow {
     Unknown,
 }
 
-/// Converts a row.
 pub(super) fn convert(row: ExportRow, import: &ExportImport<'_, '_>) -> ConvertedRow {
     let converted = match row.section {
         Section::Sessions => row.parse::<SessionRow>().map(|row| summary(row, import)),

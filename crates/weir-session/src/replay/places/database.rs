@@ -11,7 +11,6 @@ use weir_store::{ForeignDb, ForeignDbError};
 
 use super::TranscriptLocation;
 
-/// Adds the sessions of a database.
 pub(super) fn sessions(path: &Path, found: &mut Vec<TranscriptLocation>) -> Result<(), CommandError> {
     let mut add = |row: &[String]| {
         let changed = SystemTime::UNIX_EPOCH + Duration::from_millis(row[1].parse().unwrap_or(0));

@@ -4,7 +4,6 @@ use super::ReplayTotals;
 use super::table::{Table, number, percent};
 use crate::replay::figures::{Figures, Lever};
 
-/// Returns the figures of each tool.
 pub(super) fn tools(sum: &ReplayTotals) -> String {
     let mut table = Table::new(&[
         "tool",
@@ -27,7 +26,6 @@ pub(super) fn tools(sum: &ReplayTotals) -> String {
     format!("By tool (`weir replay --help` explains the columns):\n{}", table.text())
 }
 
-/// Returns the figures of each lever.
 pub(super) fn levers(sum: &ReplayTotals) -> String {
     let mut table =
         Table::new(&["how", "touched", "tokens less", "used later", "visible", "asked again", "saved", "lost", "net"]);
@@ -50,7 +48,6 @@ pub(super) fn levers(sum: &ReplayTotals) -> String {
     format!("How results got shorter, and what Weir's own tools cost, in parts of the price:\n{}", table.text())
 }
 
-/// Describes a lever for people.
 fn in_words(lever: Lever) -> &'static str {
     match lever {
         Lever::Beginning => "beginning and end only",

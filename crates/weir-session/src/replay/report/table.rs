@@ -41,7 +41,6 @@ pub fn number(number: i64) -> String {
     format!("{}{}", if number < 0 { "−" } else { "" }, parts.join(","))
 }
 
-/// Formats a share in percent.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0).replace('-', "−")
 }

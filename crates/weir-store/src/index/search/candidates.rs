@@ -11,7 +11,6 @@ pub(super) struct Candidate {
     pub(super) entry_id: i64,
     pub(super) kind: Option<EntryKind>,
     pub(super) at: Timestamp,
-    /// Whether the entry belongs to the same work.
     pub(super) same_work: bool,
     /// How well the words match; 0 if none does.
     pub(super) words: f64,

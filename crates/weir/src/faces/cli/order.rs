@@ -29,7 +29,6 @@ fn json_first(arguments: &[OsString]) -> Vec<OsString> {
     ordered
 }
 
-/// Whether a command is the one that the arguments name.
 pub(super) fn is_named(arguments: &[OsString], command: &str) -> bool {
     without_folder(arguments)
         .find(|word| !word.as_encoded_bytes().starts_with(b"-"))

@@ -48,7 +48,6 @@ impl Printing {
         }
     }
 
-    /// Prints an answer, and returns its exit code.
     pub(super) fn finish(&self, answer: Answer) -> Result<ExitCode, CommandError> {
         self.finish_with(answer, &[])
     }

@@ -152,7 +152,6 @@ fn known_at<'a>(projects: &'a [KnownProject], folder: &Path) -> Result<&'a Known
     found.or_else(|| projects.iter().find(is_there)).ok_or_else(|| unknown(folder, projects))
 }
 
-/// Whether a project was in this folder.
 fn was_at(project: &KnownProject, folder: &Path) -> bool {
     Path::new(&project.root) == folder || moved::home(&project.key) == Some(folder)
 }

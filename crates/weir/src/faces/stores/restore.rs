@@ -15,7 +15,6 @@ use weir_store::{Store, StoreError};
 use super::backup::{FORMAT, MANIFEST, VERSION};
 use super::{StoreTarget, file_argument, force_argument, new_private_file, path_of, set_aside_old, still_open};
 
-/// The largest manifest, in bytes.
 const MAX_MANIFEST_BYTES: u64 = 16 << 20;
 
 pub(super) fn command() -> Command {

@@ -13,7 +13,6 @@ use weir_sync::{ExchangeLock, KeyWish, PreviewedRecord, Report, SealReport, Vaul
 
 use super::raw;
 
-/// Adds the options.
 pub(super) fn with_options(command: Command) -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     let keys = |name: &'static str| Arg::new(name).long(name).num_args(1..);
@@ -65,7 +64,6 @@ pub(super) fn print_key(context: &Context) -> Result<Answer, CommandError> {
     Ok(Answer::new(key.clone(), json!({ "key": key })))
 }
 
-/// Returns a record that would be sent, with what is sealed in it.
 pub(super) fn previewed(one: PreviewedRecord) -> Value {
     match one.opened {
         Some(opened) => json!({ "record": raw(&one.json), "sealed": opened }),
@@ -110,7 +108,6 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
     lines
 }
 
-/// Returns the same as data.
 pub(super) fn data(report: &Report) -> Value {
     let Some(seal) = &report.sealed else { return Value::Null };
     let member = |one: &Member| json!({ "user": one.user, "key": one.key });

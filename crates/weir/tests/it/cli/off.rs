@@ -23,7 +23,6 @@ fn work(home: &Home, folder: &str) -> Vec<Value> {
     events.iter().map(answer).collect()
 }
 
-/// Returns whether any store exists.
 fn has_store(home: &Home) -> bool {
     home.data().join("projects").exists()
 }

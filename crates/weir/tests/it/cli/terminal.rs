@@ -27,7 +27,6 @@ fn check(home: &Home, arguments: &[&str], hints: &[&str]) -> String {
     shown
 }
 
-/// Returns the first reference in an answer.
 fn reference(answer: &str) -> String {
     let start = answer.find("[ctx:").unwrap_or_else(|| panic!("no reference: {answer}"));
     answer[start + 5..start + 15].to_owned()

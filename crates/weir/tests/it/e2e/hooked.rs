@@ -27,7 +27,6 @@ impl TestHome {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Checks that there were no faults in hooks.
     pub(super) fn assert_no_faults(&self) {
         assert_eq!(self.read("home/.local/share/weir/hook-faults.log"), "");
     }
@@ -63,7 +62,6 @@ pub(super) fn check_held(place: &TestHome, seen: &str, whole: &str) {
     assert_eq!(place.whole(seen).trim_end(), whole.trim_end());
 }
 
-/// A request that contains a decision.
 pub(super) const REQUEST: &str = "Export the invoices. Let's use semicolons instead of commas.";
 
 /// What a user says before a compaction: what the work is, a correction, a decision, and something irrelevant.

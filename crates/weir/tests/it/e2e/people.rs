@@ -87,7 +87,6 @@ fn pass(from: &mut impl Read, to: &mut impl Write) {
     let _ = std::io::copy(from, to);
 }
 
-/// Where a session runs.
 #[derive(Clone, Copy)]
 enum Network {
     /// Where the team server can be reached.

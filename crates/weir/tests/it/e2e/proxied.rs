@@ -111,7 +111,6 @@ fn check(client: &str, messages: &str, exchanges: &[Exchange]) {
 /// How many messages two requests have in common.
 #[derive(Debug, PartialEq, Eq)]
 struct CommonMessages {
-    /// The messages of the first request.
     before: usize,
     /// Those with which the second begins too, byte for byte.
     same: usize,

@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 use super::hooked::{check_held, numbers};
 use super::{Client, Outcome, TestHome, between, replayed, tax, text};
 
-/// The first line of a guide.
 const GUIDE: &str = "Where this session stood";
-/// The maximum tokens of a guide.
 const MAX_GUIDE_TOKENS: usize = 500;
 
 /// A client, how it is started, and how its model calls its tools.
@@ -51,7 +49,6 @@ pub(super) enum Session {
 }
 
 impl TestedClient {
-    /// Returns a place in which the client is configured.
     pub(super) fn place(&self) -> TestHome {
         let place = TestHome::new();
         (self.configure)(&place);
@@ -65,7 +62,6 @@ impl TestedClient {
         place
     }
 
-    /// Runs the client through a scenario.
     pub(super) fn run(&self, place: &TestHome, session: Session, prompt: &str, scenario: &Value) -> Outcome {
         place.write("scenario.json", &scenario.to_string());
         let _ = std::fs::remove_file(place.path("requests.jsonl"));

@@ -90,7 +90,6 @@ impl Source {
         format!("{indent}// Change {which}: the fields come from here.\n{line}")
     }
 
-    /// Reads the whole file.
     fn read(&self, project: &Path) -> Value {
         json!({ "tools": [{ "name": "Read", "args": { "file_path": project.join(&self.path) } }] })
     }
@@ -255,7 +254,6 @@ fn check_work(place: &TestHome, files: &[Source]) {
     }
 }
 
-/// What one run came to.
 #[derive(Default)]
 struct SessionFigures {
     requests: usize,
@@ -315,7 +313,6 @@ impl SessionFigures {
         self.kept[3][1] += names.len();
     }
 
-    /// In dollars, at the prices of a model.
     fn price(&self, model: &str) -> f64 {
         let prices: toml::Table = PRICES.parse().unwrap();
         let models = prices["model"].as_array().unwrap();

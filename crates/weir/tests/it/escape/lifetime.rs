@@ -20,16 +20,12 @@ const MAX_OUTLIVING: Duration = Duration::from_secs(3);
 /// A process that has left no trace for this long is gone.
 pub(super) const QUIET_TIME: Duration = Duration::from_millis(500);
 
-/// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// Its program returns.
     Returns,
-    /// It times out.
     Timeout,
     /// The calling process is killed.
     Killed,
-    /// The server that runs it is killed.
     ServerKilled,
 }
 

@@ -12,12 +12,10 @@ use super::lifetime::{QUIET_TIME, TIMEOUT, ask};
 use super::world::{User, World, announce_skip};
 use crate::support::{parsed, wait_until};
 
-/// What happens to a planted file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// It cannot be created.
     Refused,
-    /// It is moved away, and the answer says so.
     MovedAway,
     /// It stays, and the answer says so.
     Said,

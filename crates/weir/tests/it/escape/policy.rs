@@ -102,7 +102,6 @@ fn the_configuration_is_safe_in_a_project_that_holds_it() {
     }
 }
 
-/// The same if there is no configuration yet.
 #[test]
 fn no_configuration_can_be_planted_in_a_project_that_would_hold_it() {
     for user in [User::Plain, User::Root] {

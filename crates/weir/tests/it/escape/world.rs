@@ -35,19 +35,16 @@ const FILES: &[(&str, &str)] = &[
     ("project/.git/refs/heads/.keep", ""),
 ];
 
-/// The user who runs the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum User {
     /// Unprivileged: the user who runs the tests, or `nobody` if that is root.
     Plain,
-    /// Root.
     Root,
 }
 
 /// The environment in which the program is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Machine {
-    /// The unrestricted machine.
     Whole,
     /// A machine on which no user namespace can be created.
     WithoutNamespaces,
@@ -87,7 +84,6 @@ impl World {
         Some(world)
     }
 
-    /// Returns a world in which no user namespace can be created.
     pub(super) fn without_namespaces(user: User) -> Option<Self> {
         let mut world = Self::new(user)?;
         world.machine = Machine::WithoutNamespaces;
@@ -134,7 +130,6 @@ impl World {
         fs::write(self.home().join(".config/weir/config.toml"), text).unwrap();
     }
 
-    /// Writes a file of the user's.
     pub(super) fn write(&self, path: &str, text: &str) {
         let path = self.home().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -259,7 +254,6 @@ impl Drop for Victim {
     }
 }
 
-/// Whether the tests run as root.
 pub(super) fn is_root() -> bool {
     fs::metadata("/proc/self").unwrap().uid() == 0
 }

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::{Case, archive, check, link, pipe, put};
 
-/// Creates a minimal repository.
 fn repository(top: &Path, head: &str) {
     put(top, ".git/HEAD", head);
     put(top, ".git/config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n");

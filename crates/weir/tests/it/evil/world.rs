@@ -15,13 +15,11 @@ use crate::support::{Home, Server};
 const CANARY: &str = "canary-of-the-coal-mine";
 /// An address that refuses connections.
 const NOWHERE: &str = "http://127.0.0.1:9/";
-/// The limits of any one call.
 const MAX_CALL_TIME: Duration = Duration::from_secs(10);
 const MAX_MEMORY_KB: u64 = 512 << 10;
 /// The limit on what a flood can do to this machine before it is noticed.
 const ADDRESS_SPACE_LIMIT: &str = "--as=8589934592";
 
-/// A repository that has arrived.
 pub(super) struct HostileRepository<'a> {
     case: &'a Case,
     home: Home,

@@ -21,7 +21,6 @@ const FILES: [&str; 3] = ["a.rs", "b.rs", "c.rs"];
 /// A change that is refused this many times is never made.
 const MAX_TRIES: usize = 2_000;
 
-/// The tally of a storm.
 #[derive(Default)]
 struct Tally {
     acknowledged: Mutex<BTreeSet<String>>,

@@ -7,7 +7,6 @@ pub(crate) fn fenced(answer: &str) -> &str {
     rest.split_once(&format!("\n{mark}>>>")).unwrap_or_else(|| panic!("no end in {answer}")).0
 }
 
-/// Returns a Rust file with this many functions.
 pub(crate) fn source(functions: usize) -> String {
     let body =
         "    let total: u64 = (0..n).map(|i| i * i).sum();\n    println!(\"{total} of {n}\");\n    drop(total);\n"

@@ -12,7 +12,6 @@ use super::{Session, numbers};
 const MAX_HOOK_TIME: Duration = Duration::from_secs(12);
 
 impl Session {
-    /// The folder of the project's store.
     fn store(&self) -> PathBuf {
         let mut stores = std::fs::read_dir(self.data().join("projects")).unwrap();
         stores.next().unwrap().unwrap().path()

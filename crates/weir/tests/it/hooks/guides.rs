@@ -4,12 +4,10 @@ use serde_json::{Value, json};
 
 use super::{Session, bash, tokens};
 
-/// Returns a session with some of everything.
 fn worked() -> Session {
     work_in(Session::new())
 }
 
-/// Returns a session with some of everything, on a branch.
 fn worked_on(branch: &str) -> Session {
     let session = Session::new();
     session.home.git(&["init", "-q", "-b", branch]);

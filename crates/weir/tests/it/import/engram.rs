@@ -12,7 +12,6 @@ const EXPORT: &str = include_str!("../../../../weir-session/src/engram/fixtures/
 const FILE: &str = "../engram-export.json";
 
 impl Home {
-    /// Returns the export, with folders of this home.
     fn exported(&self) -> Value {
         let folder = self.at("project").parent().map(PathBuf::from).unwrap();
         serde_json::from_str(&EXPORT.replace("/srv/dev", folder.to_str().unwrap())).unwrap()

@@ -3,7 +3,6 @@
 /// What a client tells the status line.
 const STATUS: &str = r#"{ "session_id": "s1", "workspace": { "current_dir": "{home}/project" } }"#;
 
-/// Which test an act belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Group {
     Hooks,
@@ -12,7 +11,6 @@ pub(super) enum Group {
     Stores,
 }
 
-/// What an act does.
 pub(super) enum How {
     /// A command. `{name}` in an argument stands for what the template knows by that name.
     Command(&'static [&'static str]),

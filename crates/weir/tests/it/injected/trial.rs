@@ -61,13 +61,11 @@ impl fmt::Display for Trial<'_> {
     }
 }
 
-/// What came of a trial.
 pub(super) enum Verdict {
     /// The act did its work.
     Done,
     /// It ended with an error that it reported, and the store is as before or as after.
     Refused,
-    /// Something is wrong.
     Broken(String),
 }
 
@@ -121,7 +119,6 @@ impl Bench {
         counts.into_iter().collect()
     }
 
-    /// Runs a trial, and judges what it left.
     pub(super) fn run(&self, trial: &Trial<'_>) -> Verdict {
         self.reset();
         let ran = self.perform(trial.act, &trial.kind, trial.nth, trial.error.1);
@@ -151,7 +148,6 @@ impl Bench {
         }
     }
 
-    /// Returns what is wrong with the states that a trial left.
     fn judge(&self, trial: &Trial<'_>, states: &[State; 2], is_acknowledged: bool) -> Option<String> {
         let Some(after) = self.after[trial.act.name].get() else { return Some("it was not counted first".to_owned()) };
         for (at, state) in states.iter().enumerate() {
@@ -342,7 +338,6 @@ fn injector(home: &Path) -> PathBuf {
     program
 }
 
-/// Removes what is in a folder.
 fn empty(folder: &Path) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();

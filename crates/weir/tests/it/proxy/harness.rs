@@ -13,7 +13,6 @@ use crate::support::{Home, TIMEOUT};
 /// A request, as it arrived at the API.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
-    /// The first line.
     pub(super) line: String,
     headers: Vec<(String, String)>,
     /// The body, without its framing.
@@ -42,10 +41,8 @@ impl Asked {
     }
 }
 
-/// An answer, as it arrived at the client.
 #[derive(Debug)]
 pub(super) struct Answered {
-    /// The status.
     pub(super) status: u16,
     headers: Vec<(String, String)>,
     /// The body, without its framing.
@@ -91,7 +88,6 @@ fn head(from: &mut impl BufRead) -> Option<(String, Vec<(String, String)>)> {
     Some((first, headers))
 }
 
-/// Reads a body that comes in chunks.
 fn chunks(from: &mut impl BufRead) -> Vec<u8> {
     let mut body = Vec::new();
     loop {
@@ -156,7 +152,6 @@ impl Api {
         self.asked.lock().unwrap().len()
     }
 
-    /// Returns the last request.
     pub(super) fn last(&self) -> Asked {
         self.asked.lock().unwrap().last().unwrap().clone()
     }
@@ -175,7 +170,6 @@ impl Proxy {
         Self::spawn(Self::command(home, url))
     }
 
-    /// Returns the command that starts one.
     pub(super) fn command(home: &Home, url: &str) -> Command {
         home.weir_command(&["proxy", "--upstream", url, "--bind", "127.0.0.1:0"])
     }
@@ -198,7 +192,6 @@ impl Proxy {
         TcpStream::connect(self.address).unwrap()
     }
 
-    /// Returns how a client names the proxy.
     pub(super) fn host(&self) -> String {
         self.address.to_string()
     }

@@ -32,7 +32,6 @@ fn authority() -> (String, ServerConfig) {
     (pem(authority.der()), config)
 }
 
-/// Writes a certificate as text.
 fn pem(der: &[u8]) -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();

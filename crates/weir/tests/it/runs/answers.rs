@@ -1,6 +1,5 @@
 //! Parts of answers.
 
-/// Returns the reference in an answer.
 pub(super) fn reference(answer: &str) -> String {
     let start = answer.find("ctx:").unwrap_or_else(|| panic!("no reference: {answer}"));
     answer[start..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == ':').collect()

@@ -22,7 +22,6 @@ fn started(home: &Home, server: &mut Server, more: &serde_json::Value) -> String
     reference(&answer)
 }
 
-/// Returns the keepers of runs in this home, and their runs.
 fn keepers(home: &Home) -> Vec<u32> {
     let mark = format!("HOME={}\0", home.path().display());
     let all = std::fs::read_dir("/proc").unwrap().flatten();

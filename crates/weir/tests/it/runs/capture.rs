@@ -28,7 +28,6 @@ struct Case {
     config: &'static str,
     /// What the answer must contain.
     answer: &'static [&'static str],
-    /// Whether that is the complete output.
     whole: bool,
     /// Calls of `ctx_get`, each with what its answer must contain.
     gets: &'static [(GetRequest, &'static [&'static str])],
@@ -36,7 +35,6 @@ struct Case {
     printed: Option<Pieces>,
 }
 
-/// Returns the piece with this number, if there is one.
 type Pieces = fn(usize) -> Option<Vec<u8>>;
 
 /// A request to `ctx_get`.

@@ -17,7 +17,6 @@ fn with_files(config: &str, files: &[&str]) -> Home {
     home
 }
 
-/// Returns which of these files a run can read.
 fn readable<'a>(home: &Home, files: &[&'a str]) -> Vec<&'a str> {
     let said = text(&home.weir(&["run", &format!("cd ~ && cat {} 2>&1; true", files.join(" "))]).stdout);
     files.iter().copied().filter(|file| said.contains(&format!("text of {file}"))).collect()

@@ -15,7 +15,6 @@ fn project() -> Home {
     home
 }
 
-/// Runs a command on a layer, and returns what was said.
 fn layered(home: &Home, command: &str) -> String {
     said(&home.weir(&["run", "--layer", "on", command]))
 }

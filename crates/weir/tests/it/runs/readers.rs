@@ -5,7 +5,6 @@ use serde_json::json;
 use super::configured;
 use crate::support::Home;
 
-/// The form in which the words are shown.
 #[derive(Clone, Copy)]
 enum WordForm {
     Text,
@@ -89,7 +88,6 @@ fn home() -> Home {
     home
 }
 
-/// Returns whether this reader shows the words of this file, and the answer.
 fn shows(file: &str, (language, code, shown): (&str, &str, WordForm)) -> (bool, String) {
     let home = home();
     home.write(file, format!("{WORDS}\n"));

@@ -11,7 +11,6 @@ use super::answers::printed;
 use super::configured;
 use crate::support::{Home, Server};
 
-/// The lists that test the parser, from its own tests.
 const SPELLINGS: &str = include_str!("../../../../weir-policy/tests/it/spellings.rs");
 const ATTACKS: &str = include_str!("../../../../weir-policy/tests/it/attacks.rs");
 
@@ -145,7 +144,6 @@ fn listed(source: &str, name: &str) -> Vec<String> {
     lines.filter(|line| !line.starts_with("//")).map(|line| literal(line).unwrap_or_else(|| panic!("{line}"))).collect()
 }
 
-/// Returns the value of a Rust string literal.
 fn unescaped(literal: &str) -> String {
     let (mut text, mut rest) = (String::new(), literal.chars());
     while let Some(next) = rest.next() {

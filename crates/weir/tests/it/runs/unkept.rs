@@ -8,7 +8,6 @@ use rusqlite::Connection;
 use crate::support::{Home, parsed};
 
 impl Home {
-    /// The folder of the project's store.
     fn store(&self) -> PathBuf {
         self.ok(&["note", "so that there is a store"]);
         let mut stores = std::fs::read_dir(self.data().join("projects")).unwrap();

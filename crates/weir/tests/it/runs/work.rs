@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::support::{Home, parsed};
 
-/// A piece of work and its outcome.
 struct WorkCase {
     /// Files of the project, below a separate folder.
     files: &'static [(&'static str, &'static str)],

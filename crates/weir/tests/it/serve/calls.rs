@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::support::{Request, Server, print_token};
 use crate::support::Home;
 
-/// Calls a tool in a session.
 fn call_in(server: &Server, session: &str, tool: &str, arguments: &Value) -> Value {
     let request = Request::tool(tool, arguments).token(server.token()).header("Weir-Session", session);
     let response = server.send(&request);

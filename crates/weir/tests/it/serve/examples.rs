@@ -166,7 +166,6 @@ fn node() -> PathBuf {
     installed("WEIR_SDKS").canonicalize().unwrap().parent().unwrap().join("bin/node")
 }
 
-/// Returns the folder that a variable names.
 fn installed(variable: &str) -> PathBuf {
     let folder = std::env::var_os(variable);
     PathBuf::from(

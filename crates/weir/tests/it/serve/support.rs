@@ -21,17 +21,14 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server in the project of a home.
     pub(crate) fn start(home: &Home) -> Self {
         Self::start_with(home, &[])
     }
 
-    /// Starts a server with more options.
     pub(crate) fn start_with(home: &Home, options: &[&str]) -> Self {
         Self::start_in(home, options, &[])
     }
 
-    /// Starts a server with more options and variables.
     pub(crate) fn start_in(home: &Home, options: &[&str], variables: &[(&str, &str)]) -> Self {
         let bind: &[&str] = if options.contains(&"--bind") { &[] } else { &["--bind", "127.0.0.1:0"] };
         let arguments = [&["serve"], bind, options].concat();
@@ -40,12 +37,10 @@ impl Server {
         Self::spawn(home, command)
     }
 
-    /// Starts the server of a team with these options.
     pub(crate) fn start_team(home: &Home, options: &[&str]) -> Self {
         Self::start_team_in(home, options, &[])
     }
 
-    /// Starts the server of a team with more options and variables.
     pub(crate) fn start_team_in(home: &Home, options: &[&str], variables: &[(&str, &str)]) -> Self {
         let bind: &[&str] = if options.contains(&"--bind") { &[] } else { &["--bind", "127.0.0.1:0"] };
         let mut command = home.server_command(&[&["serve"], bind, options].concat());
@@ -103,7 +98,6 @@ impl Server {
         stream
     }
 
-    /// Sends a request, and returns the answer.
     pub(crate) fn send(&self, request: &Request) -> Response {
         let mut stream = self.connect();
         stream.write_all(&request.bytes(&self.authority())).unwrap();
@@ -115,7 +109,6 @@ impl Server {
         self.send(&Request::get(path).token(&self.token))
     }
 
-    /// Calls a tool with the token.
     pub(crate) fn post(&self, tool: &str, arguments: &Value) -> Response {
         self.send(&Request::tool(tool, arguments).token(&self.token))
     }
@@ -137,7 +130,6 @@ impl Server {
         self.errors.lock().unwrap().recv_timeout(TIMEOUT).unwrap_or_else(|error| panic!("no line: {error}"))
     }
 
-    /// Asks the server to end.
     pub(crate) fn terminate(&self) {
         let id = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw).unwrap();
         kill_process(id, Signal::TERM).unwrap();
@@ -167,12 +159,10 @@ impl Drop for Server {
     }
 }
 
-/// Prints a token with the command.
 pub(crate) fn print_token(home: &Home, scope: &str) -> String {
     home.ok(&["serve", "--print-token", "--scope", scope]).trim().to_owned()
 }
 
-/// A request, as it is sent.
 #[derive(Clone)]
 pub(crate) struct Request {
     method: &'static str,
@@ -187,24 +177,20 @@ impl Request {
         Self { method: "GET", path: path.to_owned(), headers: Vec::new(), body: Vec::new() }
     }
 
-    /// Returns a request with a body.
     pub(crate) fn post(path: &str, body: impl Into<Vec<u8>>) -> Self {
         Self { method: "POST", body: body.into(), ..Self::get(path) }
     }
 
-    /// Returns a call of a tool.
     pub(crate) fn tool(name: &str, arguments: &Value) -> Self {
         Self::post(&format!("/v1/tools/{name}"), arguments.to_string()).header("Content-Type", "application/json")
     }
 
-    /// Returns a message of MCP.
     pub(crate) fn mcp(message: &Value) -> Self {
         Self::post("/mcp", message.to_string())
             .header("Content-Type", "application/json")
             .header("Accept", "application/json, text/event-stream")
     }
 
-    /// Returns the same request with another method.
     pub(crate) fn method(self, method: &'static str) -> Self {
         Self { method, ..self }
     }
@@ -215,7 +201,6 @@ impl Request {
         self
     }
 
-    /// Returns the same request with a token.
     pub(crate) fn token(self, token: &str) -> Self {
         self.header("Authorization", &format!("Bearer {token}"))
     }
@@ -238,7 +223,6 @@ impl Request {
     }
 }
 
-/// An answer.
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -264,17 +248,14 @@ impl Response {
         Self { status, headers, body: if is_chunked { unchunked(&body) } else { body } }
     }
 
-    /// Returns a header.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns the body as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// Returns the body as JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {} {}", self.status, self.text()))
     }

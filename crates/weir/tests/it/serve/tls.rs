@@ -93,7 +93,6 @@ fn files_that_are_no_certificate_are_named() {
     assert_eq!(alone.status.code(), Some(2), "{}", said(&alone));
 }
 
-/// Returns a text as a section of a PEM file.
 fn pem(label: &str, bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let encode = |three: &[u8]| {

@@ -11,7 +11,6 @@ use super::{TIMEOUT, wait_until};
 
 /// The program as a server. It ends with the test.
 pub(crate) struct Server {
-    /// The process.
     pub(crate) process: Child,
     /// Its input, until that is closed.
     pub(crate) input: Option<ChildStdin>,
@@ -20,7 +19,6 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a command that is or becomes a server.
     pub(crate) fn start(mut command: Command) -> Self {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (process.stdin.take(), process.stdout.take().unwrap());
@@ -46,7 +44,6 @@ impl Server {
         answer["result"].clone()
     }
 
-    /// Sends a line as it is.
     pub(crate) fn send_line(&mut self, line: &[u8]) {
         let input = self.input.as_mut().unwrap();
         input.write_all(&[line, b"\n"].concat()).unwrap();
@@ -90,7 +87,6 @@ impl Server {
         answer
     }
 
-    /// Returns a tool's answer.
     fn ask_tool(&mut self, tool: &str, arguments: &Value) -> Value {
         self.ask("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
@@ -127,7 +123,6 @@ impl Server {
         self.call("context_read", &json!({ "path": path }))
     }
 
-    /// Returns the process ID.
     pub(crate) fn id(&self) -> u32 {
         self.process.id()
     }
@@ -186,7 +181,6 @@ impl Drop for Server {
     }
 }
 
-/// Returns the text of a tool's answer.
 pub(crate) fn text_of(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {answer}"))
 }

@@ -56,7 +56,6 @@ fn pass(from: &TcpStream, to: &TcpStream) {
     });
 }
 
-/// What the exchanges came to.
 #[derive(Default)]
 struct Figures {
     exchanges: usize,

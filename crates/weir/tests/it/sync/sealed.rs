@@ -30,7 +30,6 @@ impl Person {
         self.note(NOTE, &["--topic", "hideaway"])
     }
 
-    /// Returns the folder of the project's store.
     fn store(&self) -> PathBuf {
         let projects = std::fs::read_dir(self.home.data().join("projects")).unwrap();
         projects.map(|one| one.unwrap().path()).find(|path| path.join("team.db").exists()).unwrap()

@@ -19,7 +19,6 @@ struct Export {
     body: Value,
 }
 
-/// A collector on loopback.
 struct Collector {
     url: String,
     exports: Receiver<Export>,
@@ -73,7 +72,6 @@ fn collect(stream: &TcpStream, sender: &Sender<Export>) {
     }
 }
 
-/// Creates a team, and returns a home with it and a token.
 fn team() -> (Home, String) {
     let home = Home::new();
     let token = home.team(&["init", "ana", "--tenant", "umbrella", "--data", "team"]).trim().to_owned();

@@ -22,7 +22,6 @@ const READINGS: [Row; 7] = [
 /// A session that only cost something.
 const LOSS: [Row; 1] = [("held", "shell", [30_000, 300, 5_000])];
 
-/// Replaces what was metered.
 #[expect(clippy::disallowed_methods, reason = "the test writes rows of its own")]
 fn meter(home: &Home, sessions: &[(&str, &[Row])]) {
     let store = std::fs::read_dir(home.data().join("projects")).unwrap().next().unwrap().unwrap().path();

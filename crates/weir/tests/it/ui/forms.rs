@@ -6,7 +6,6 @@ use super::support::{Pages, furnished};
 use crate::serve::support::Request;
 use crate::support::Home;
 
-/// Returns a note as the review has it.
 fn note(home: &Home, topic: &str) -> Value {
     let review = home.json(&["notes", "--all"]);
     let is_it = |note: &&Value| note["topic"] == topic && note["superseded_by"].is_null();

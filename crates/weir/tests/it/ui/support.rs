@@ -14,14 +14,12 @@ use crate::support::{Home, TIMEOUT, write};
 pub(super) struct Pages {
     process: Child,
     authority: String,
-    /// The path of the link.
     pub(super) link: String,
     /// The cookie of the browser that opened the link; empty before that.
     pub(super) cookie: String,
 }
 
 impl Pages {
-    /// Starts the server.
     pub(super) fn start(home: &Home) -> Self {
         Self::start_with(home, &[])
     }
@@ -54,7 +52,6 @@ impl Pages {
         pages
     }
 
-    /// Sends a request as it is.
     pub(super) fn send(&self, request: &Request) -> Response {
         let mut stream = TcpStream::connect(&self.authority).unwrap();
         stream.set_read_timeout(Some(TIMEOUT)).unwrap();
@@ -89,7 +86,6 @@ impl Pages {
         format!("/in/{}", key.split('/').next().unwrap())
     }
 
-    /// Returns the token of the forms.
     pub(super) fn token(&self) -> String {
         between(&self.page("/settings"), "name=\"token\" value=\"", "\"").unwrap()
     }
@@ -126,7 +122,6 @@ impl Drop for Pages {
     }
 }
 
-/// Returns the text between two others.
 pub(super) fn between(text: &str, start: &str, end: &str) -> Option<String> {
     text.split_once(start)?.1.split_once(end).map(|(found, _)| found.to_owned())
 }

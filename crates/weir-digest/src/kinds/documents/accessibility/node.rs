@@ -125,7 +125,6 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Returns where a quoted text ends.
 fn quote_end(text: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate() {

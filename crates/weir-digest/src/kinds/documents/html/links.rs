@@ -19,7 +19,6 @@ pub(super) struct Links {
     main: KeptItems<MAX_LINKS_KEPT>,
     around: Vec<String>,
     around_total: u64,
-    /// Images with a text, and the number of all images.
     images: KeptItems<MAX_LINKS_KEPT>,
     pub image_total: u64,
 }

@@ -76,7 +76,6 @@ impl Blocks {
         block.text.push_str(&clip(line.text.trim_end(), 160));
     }
 
-    /// Returns the blocks whose names are rare.
     pub(super) fn rare(&self, name: &str, passages: &mut Passages) -> Part {
         let mut blocks: Vec<&CodeBlock> = Vec::new();
         for named in self.names.iter().filter(|named| self.beyond == 0 || named.count == 1) {

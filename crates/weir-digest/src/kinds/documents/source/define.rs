@@ -2,7 +2,6 @@
 
 use super::language::{DefinitionKind, LineItem};
 
-/// Returns the name at the beginning of a text.
 fn name(text: &str) -> Option<&str> {
     let text = text.trim_start();
     let end = text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '-'))).unwrap_or(text.len());

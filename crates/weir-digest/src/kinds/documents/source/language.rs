@@ -6,7 +6,6 @@ use crate::kinds::shared::stamp;
 use crate::sample::Sample;
 use crate::text::starts;
 
-/// A language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Language {
     #[default]

@@ -18,7 +18,6 @@ pub(super) fn is_said(text: &str) -> bool {
 /// A line that matches, or its context.
 pub(super) struct Hit<'a> {
     pub(super) path: &'a str,
-    /// Its line number there.
     pub(super) number: Option<u64>,
     pub(super) text: &'a str,
     pub(super) context: bool,
@@ -88,7 +87,6 @@ pub(super) fn short_hit(line: &str) -> Option<(u64, bool, &str)> {
     hit.or_else(|| rest.strip_prefix('-').map(|text| (number, false, text)))
 }
 
-/// Returns whether a text can be the path of a file.
 pub(super) fn is_path(text: &str) -> bool {
     let first = text.as_bytes().first();
     let begins = first.is_some_and(|byte| {

@@ -3,7 +3,6 @@
 use crate::kinds::shared::stamp::{self, Stamp};
 use crate::text::number;
 
-/// One request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request<'a> {
     pub client: &'a str,

@@ -22,7 +22,6 @@ use super::super::{Asker, StoreTarget, has_store, open, still_open};
 
 /// How long to wait for git in total.
 const GIT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The maximum number of notes that are counted.
 const MAX_COUNTED_NOTES: usize = 5_000;
 const QUESTION: &str = "Use this store here too? What is in it will be visible in this folder, and what you store \
     here will be visible there.";
