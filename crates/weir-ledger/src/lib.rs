@@ -3,7 +3,7 @@
 //!
 //! The rules are here and know no engine: [`pending`] compares what a database has run with what this version knows.
 //! [`sqlite`] keeps the ledger of an SQLite database; a backend on another engine keeps its own by the same rules.
-//! Opening a database and waiting for other processes is the caller's part.
+//! Opening a database and waiting for other processes is the caller's part. [`Sql`] is how all of them run statements.
 //!
 //! # Invariants
 //!
@@ -12,6 +12,9 @@
 
 pub mod private;
 pub mod sqlite;
+mod statement;
+
+pub use statement::{Sql, Statement};
 
 /// One step in the history of a database's schema. Its SQL never changes once released.
 #[derive(Debug, Clone, Copy)]

@@ -30,6 +30,7 @@ pub(crate) use parts::random_name;
 pub use reader::{BlobReader, Line};
 pub(crate) use stage::StagedText;
 use stage::{Stage, StagedData};
+use weir_ledger::Sql as _;
 pub(crate) use writer::FinishedText;
 pub use writer::{KeepError, TextWriter};
 
@@ -80,14 +81,11 @@ impl KnownText {
             StagedData::Held(data) => (Some(data), data.len() as u64),
             StagedData::File(part) => (None, part.length()),
         };
-        tx.prepare_cached(
-            "SELECT id, stored, data IS NULL, stored = ?2 AND frames = ?3 AND data IS ?4 FROM blobs WHERE hash = ?1",
-        )?
-        .query_row(params![staged.hash.as_bytes(), length as i64, frames, data], |row| {
-            let (id, stored) = (row.get(0)?, row.get(1)?);
-            Ok(Self { id, stored, is_in_file: row.get(2)?, has_same_bytes: row.get(3)? })
-        })
-        .optional()
+        tx.sql("SELECT id, stored, data IS NULL, stored = ?2 AND frames = ?3 AND data IS ?4 FROM blobs WHERE hash = ?1")
+            .find(params![staged.hash.as_bytes(), length as i64, frames, data], |row| {
+                let (id, stored) = (row.get(0)?, row.get(1)?);
+                Ok(Self { id, stored, is_in_file: row.get(2)?, has_same_bytes: row.get(3)? })
+            })
     }
 }
 
@@ -129,9 +127,7 @@ impl Blobs {
         }
         let columns = self.columns_of(staged)?;
         let id = tx
-            .prepare_cached(
-                "INSERT INTO blobs (hash, bytes, stored, frames, data, lines) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
+            .sql("INSERT INTO blobs (hash, bytes, stored, frames, data, lines) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
             .insert(params![
                 staged.hash.as_bytes(),
                 staged.bytes as i64,
@@ -164,15 +160,18 @@ impl Blobs {
     /// Replaces a text that is lost. Its row then describes the new bytes.
     fn replace_lost(&self, tx: &Transaction<'_>, known: &KnownText, staged: &StagedText) -> Result<(), Fault> {
         let columns = self.columns_of(staged)?;
-        let runs: i64 = tx
-            .prepare_cached("SELECT count(*) FROM entries WHERE blob_id = ?1 AND kind = 'run'")?
-            .query_row([known.id], |row| row.get(0))?;
-        tx.prepare_cached("UPDATE blobs SET stored = ?2, frames = ?3, data = ?4, lines = ?5 WHERE id = ?1")?
-            .execute(params![known.id, columns.stored, columns.frames, columns.data, columns.lines])?;
+        let runs: i64 = tx.sql("SELECT count(*) FROM entries WHERE blob_id = ?1 AND kind = 'run'").value([known.id])?;
+        tx.sql("UPDATE blobs SET stored = ?2, frames = ?3, data = ?4, lines = ?5 WHERE id = ?1").run(params![
+            known.id,
+            columns.stored,
+            columns.frames,
+            columns.data,
+            columns.lines
+        ])?;
         let grown = columns.stored - known.stored;
         let filed = if known.is_in_file { known.stored } else { 0 };
         add_to_totals(tx, grown, columns.filed() - filed)?;
-        tx.prepare_cached("UPDATE totals SET runs = runs + ?1 WHERE id = 1")?.execute([runs * grown])?;
+        tx.sql("UPDATE totals SET runs = runs + ?1 WHERE id = 1").run([runs * grown])?;
         Ok(())
     }
 
@@ -246,9 +245,9 @@ impl Blobs {
     ) -> Result<Option<(T, BlobReader)>> {
         let mut tries = 0;
         loop {
-            let found = log.read_at_once(|connection| -> Result<_, Fault> {
-                let Some((found, id)) = find(connection)? else { return Ok(None) };
-                Ok(Some((found, row(connection, id)?)))
+            let found = log.read_at_once(|db| -> Result<_, Fault> {
+                let Some((found, id)) = find(db)? else { return Ok(None) };
+                Ok(Some((found, row(db, id)?)))
             })?;
             let Some((found, row)) = found else { return Ok(None) };
             match self.reader(row) {
@@ -260,8 +259,8 @@ impl Blobs {
     }
 
     /// Opens a text for reading, if there is a row for it.
-    pub(crate) fn open_at(&self, connection: &Connection, id: i64) -> Result<Option<BlobReader>, Fault> {
-        Ok(row(connection, id).optional()?.map(|row| self.reader(row)).transpose()?)
+    pub(crate) fn open_at(&self, db: &Connection, id: i64) -> Result<Option<BlobReader>, Fault> {
+        Ok(row(db, id).optional()?.map(|row| self.reader(row)).transpose()?)
     }
 
     fn reader(&self, (hash, bytes, frames, data, lines): BlobRow) -> Result<BlobReader> {
@@ -285,9 +284,7 @@ impl Blobs {
 }
 
 fn add_to_totals(tx: &Transaction<'_>, stored: i64, filed: i64) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE totals SET stored = stored + ?1, filed = filed + ?2 WHERE id = 1")?
-        .execute([stored, filed])
-        .map(drop)
+    tx.sql("UPDATE totals SET stored = stored + ?1, filed = filed + ?2 WHERE id = 1").run([stored, filed])
 }
 
 /// Returns a hash as the log has it.
@@ -307,16 +304,14 @@ pub(crate) fn file_name(hash: &[u8]) -> String {
 
 type BlobRow = (Vec<u8>, i64, Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);
 
-fn row(connection: &Connection, id: i64) -> rusqlite::Result<BlobRow> {
-    let mut statement =
-        connection.prepare_cached("SELECT hash, bytes, frames, data, lines FROM blobs WHERE id = ?1")?;
-    statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+fn row(db: &Connection, id: i64) -> rusqlite::Result<BlobRow> {
+    db.sql("SELECT hash, bytes, frames, data, lines FROM blobs WHERE id = ?1")
+        .one([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
 }
 
 /// Returns whether a row refers to the file of this text.
-fn named(connection: &Connection, hash: &blake3::Hash) -> rusqlite::Result<bool> {
-    connection
-        .prepare_cached("SELECT 1 FROM blobs WHERE hash = ?1 AND data IS NULL")
+fn named(db: &Connection, hash: &blake3::Hash) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT 1 FROM blobs WHERE hash = ?1 AND data IS NULL")
         .and_then(|mut statement| statement.exists([hash.as_bytes()]))
 }
 

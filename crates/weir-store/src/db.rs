@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, InterruptHandle, Transaction, TransactionBehavior};
+use weir_ledger::Sql as _;
 
 use self::file_id::FileId;
 use self::files::create_private_file;
@@ -378,7 +379,7 @@ pub(crate) struct Space {
 
 impl Space {
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        let number = |pragma: &str| connection.prepare_cached(pragma)?.query_row([], |row| row.get::<_, i64>(0));
+        let number = |pragma: &str| connection.sql(pragma).one([], |row| row.get::<_, i64>(0));
         let (pages, unused) = (number("PRAGMA page_count")?, number("PRAGMA freelist_count")?);
         let page = number("PRAGMA page_size")?;
         Ok(Self { in_use: (pages - unused) * page, unused: unused * page })

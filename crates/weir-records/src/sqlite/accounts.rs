@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use rusqlite::{Row, Transaction, params};
 use weir_core::{ProjectKey, TenantId, Timestamp, UserId};
+use weir_ledger::Sql as _;
 
 use super::db::Database;
 use super::log::MIGRATIONS;
@@ -68,7 +69,7 @@ impl Accounts for SqliteAccounts {
     fn has_tenant(&self, tenant: &TenantId) -> Result<bool> {
         self.database.read("look up a tenant", |tx| {
             let sql = "SELECT EXISTS (SELECT 1 FROM tenants WHERE name = ?1)";
-            Ok(tx.prepare_cached(sql)?.query_row(params![tenant.0], |row| row.get(0))?)
+            Ok(tx.sql(sql).value(params![tenant.0])?)
         })
     }
 
@@ -76,11 +77,10 @@ impl Accounts for SqliteAccounts {
         self.database.read("read the usage of a tenant", |tx| {
             let sum = "SELECT coalesce(sum(position), 0), coalesce(sum(bytes), 0) FROM heads WHERE tenant = ?1";
             let (records, bytes): (i64, i64) =
-                tx.prepare_cached(sum)?.query_row(params![tenant.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                tx.sql(sum).one(params![tenant.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let most: Option<[Option<i64>; 2]> = tx
-                .prepare_cached("SELECT max_records, max_bytes FROM tenants WHERE name = ?1")?
-                .query_row(params![tenant.0], |row| Ok([row.get(0)?, row.get(1)?]))
-                .optional()?;
+                .sql("SELECT max_records, max_bytes FROM tenants WHERE name = ?1")
+                .find(params![tenant.0], |row| Ok([row.get(0)?, row.get(1)?]))?;
             let [max_records, max_bytes] = most.unwrap_or_default().map(|most| most.map(|most| most as u64));
             Ok(TenantUsage { records: records as u64, max_records, bytes: bytes.max(0) as u64, max_bytes })
         })
@@ -131,7 +131,7 @@ impl Accounts for SqliteAccounts {
     fn token(&self, id: TokenId) -> Result<Option<ApiToken>> {
         self.database.read("look up a token", |tx| {
             let select = format!("SELECT {COLUMNS} FROM tokens WHERE id = ?1");
-            let found = tx.prepare_cached(&select)?.query_row(params![id.to_string()], read_row).optional()?;
+            let found = tx.sql(&select).find(params![id.to_string()], read_row)?;
             Ok(found.map(read_token).transpose()?)
         })
     }

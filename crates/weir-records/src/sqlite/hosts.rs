@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{OptionalExtension as _, Transaction, params};
+use rusqlite::{Transaction, params};
 use weir_core::Scope;
+use weir_ledger::Sql as _;
 
 use super::db::{Database, Fault};
 use super::moving::check_unlocked;
@@ -45,14 +46,13 @@ pub(super) fn bind(database: &Database, scope: &Scope, hosts: &[HostId]) -> Resu
 /// Binds a host unless it is bound, and returns whether the user has it.
 fn bind_one(tx: &Transaction<'_>, scope: &Scope, host: HostId) -> Result<bool, Fault> {
     let new: Option<String> = tx
-        .prepare_cached(
+        .sql(
             "INSERT OR IGNORE INTO hosts (tenant, host, user) VALUES (?1, ?2, coalesce((
                  SELECT CASE WHEN min(r.author) <> max(r.author) THEN '' ELSE min(r.author) END
                  FROM records r INDEXED BY records_id WHERE r.tenant = ?1 AND r.host = ?2 AND r.author <> ''), ?3))
              RETURNING user",
-        )?
-        .query_row(params![scope.tenant.0, host.as_bytes(), scope.user.0], |row| row.get(0))
-        .optional()?;
+        )
+        .find_value(params![scope.tenant.0, host.as_bytes(), scope.user.0])?;
     let is_new = new.is_some();
     let user = match new {
         Some(user) => Some(user),
@@ -67,14 +67,17 @@ fn bind_one(tx: &Transaction<'_>, scope: &Scope, host: HostId) -> Result<bool, F
 
 /// Returns the user of a host, if it is bound.
 fn user_of(tx: &Transaction<'_>, scope: &Scope, host: HostId) -> rusqlite::Result<Option<String>> {
-    tx.prepare_cached("SELECT user FROM hosts WHERE tenant = ?1 AND host = ?2")?
-        .query_row(params![scope.tenant.0, host.as_bytes()], |row| row.get(0))
-        .optional()
+    tx.sql("SELECT user FROM hosts WHERE tenant = ?1 AND host = ?2")
+        .find_value(params![scope.tenant.0, host.as_bytes()])
 }
 
 fn audit(tx: &Transaction<'_>, scope: &Scope, action: &str, target: &str) -> rusqlite::Result<()> {
     let token = scope.session.as_ref().map(|session| session.key.as_str()).filter(|key| !key.is_empty());
-    tx.prepare_cached("INSERT INTO audit (tenant, actor, action, target, token) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![scope.tenant.0, scope.user.0, action, target, token])
-        .map(drop)
+    tx.sql("INSERT INTO audit (tenant, actor, action, target, token) VALUES (?1, ?2, ?3, ?4, ?5)").run(params![
+        scope.tenant.0,
+        scope.user.0,
+        action,
+        target,
+        token
+    ])
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::{OptionalExtension as _, Transaction, params};
+use rusqlite::{Transaction, params};
 use weir_core::query::{self, Term};
 use weir_core::{Scope, words};
+use weir_ledger::Sql as _;
 use weir_ledger::{Migration, private};
 
 use super::db::{Database, Fault, from_system};
@@ -143,24 +144,22 @@ impl Index for SqliteIndex {
 }
 
 fn position(tx: &Transaction<'_>) -> rusqlite::Result<Position> {
-    let position: i64 =
-        tx.prepare_cached("SELECT position FROM progress WHERE id = 1")?.query_row([], |row| row.get(0))?;
+    let position: i64 = tx.sql("SELECT position FROM progress WHERE id = 1").value([])?;
     Ok(Position(position as u64))
 }
 
 fn document(tx: &Transaction<'_>, id: RecordId) -> rusqlite::Result<Option<i64>> {
-    tx.prepare_cached("SELECT id FROM documents WHERE host = ?1 AND number = ?2")?
-        .query_row(params![id.host.as_bytes(), id.index as i64], |row| row.get(0))
-        .optional()
+    tx.sql("SELECT id FROM documents WHERE host = ?1 AND number = ?2")
+        .find_value(params![id.host.as_bytes(), id.index as i64])
 }
 
 fn put(tx: &Transaction<'_>, record: &IndexedRecord) -> Result<(), Fault> {
     remove(tx, record.id)?;
     let id = tx
-        .prepare_cached(
+        .sql(
             "INSERT INTO documents (host, number, kind, author, audience, source, at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
+        )
         .insert(params![
             record.id.host.as_bytes(),
             record.id.index as i64,
@@ -171,7 +170,7 @@ fn put(tx: &Transaction<'_>, record: &IndexedRecord) -> Result<(), Fault> {
             record.at.0,
         ])?;
     let hidden = words::hidden_words(&format!("{}\n{}", record.title, record.text));
-    tx.prepare_cached("INSERT INTO words (rowid, body, title, hidden) VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+    tx.sql("INSERT INTO words (rowid, body, title, hidden) VALUES (?1, ?2, ?3, ?4)").run(params![
         id,
         record.text,
         record.title,
@@ -182,8 +181,8 @@ fn put(tx: &Transaction<'_>, record: &IndexedRecord) -> Result<(), Fault> {
 
 fn remove(tx: &Transaction<'_>, id: RecordId) -> Result<(), Fault> {
     if let Some(id) = document(tx, id)? {
-        tx.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
-        tx.prepare_cached("DELETE FROM documents WHERE id = ?1")?.execute([id])?;
+        tx.sql("DELETE FROM words WHERE rowid = ?1").run([id])?;
+        tx.sql("DELETE FROM documents WHERE id = ?1").run([id])?;
     }
     Ok(())
 }

@@ -4,9 +4,10 @@
 
 use std::path::Path;
 
-use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use rusqlite::{Row, Transaction, params};
 use weir_core::{Reference, Scope};
 use weir_ledger::Migration;
+use weir_ledger::Sql as _;
 
 use super::db::{Database, Fault};
 use super::hosts;
@@ -148,8 +149,9 @@ impl Log for SqliteLog {
 
     fn text_uses(&self, scope: &Scope, key: &TextKey) -> Result<u64> {
         self.database.read("count the uses of a text", |tx| {
-            let mut statement = tx.prepare_cached("SELECT count(*) FROM records WHERE tenant = ?1 AND text = ?2")?;
-            let uses: i64 = statement.query_row(params![scope.tenant.0, key.as_bytes()], |row| row.get(0))?;
+            let uses: i64 = tx
+                .sql("SELECT count(*) FROM records WHERE tenant = ?1 AND text = ?2")
+                .value(params![scope.tenant.0, key.as_bytes()])?;
             Ok(uses as u64)
         })
     }
@@ -171,12 +173,12 @@ fn append(tx: &Transaction<'_>, record: &Record) -> Result<Position, Fault> {
     let is_erased = earlier(tx, record, removed)?.is_some_and(|earlier| earlier.erases_on_arrival(record));
     let bytes = if is_erased { 0 } else { size(record, &json) };
     let position: i64 = tx
-        .prepare_cached(
+        .sql(
             "INSERT INTO heads (tenant, project, position, bytes) VALUES (?1, ?2, 1, ?3)
              ON CONFLICT (tenant, project) DO UPDATE SET position = position + 1, bytes = bytes + excluded.bytes
              RETURNING position",
-        )?
-        .query_row(params![record.tenant.0, record.project.0, bytes], |row| row.get(0))?;
+        )
+        .value(params![record.tenant.0, record.project.0, bytes])?;
     insert(tx, record, position, &json, is_erased)?;
     Ok(Position(position as u64))
 }
@@ -217,12 +219,12 @@ fn insert(tx: &Transaction<'_>, record: &Record, position: i64, json: &str, is_e
     let live = !is_erased;
     let kept = record.body.kept().filter(|_| live);
     let about = record.body.about().filter(|_| live);
-    tx.prepare_cached(
+    tx.sql(
         "INSERT INTO records (tenant, project, position, host, number, author, audience, reference, about_host,
              about_number, text, json, imprint)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-    )?
-    .execute(params![
+    )
+    .run(params![
         record.tenant.0,
         record.project.0,
         position,
@@ -237,31 +239,29 @@ fn insert(tx: &Transaction<'_>, record: &Record, position: i64, json: &str, is_e
         live.then_some(json),
         is_erased.then(|| Imprint::of(json).number()),
     ])
-    .map(drop)
 }
 
 fn erase(tx: &Transaction<'_>, removal: &Record, target: RecordId) -> Result<(), Fault> {
     let values = params![removal.tenant.0, removal.project.0, target.host.as_bytes(), target.index as i64];
     let known: Option<String> = tx
-        .prepare_cached(
+        .sql(
             "SELECT json FROM records WHERE tenant = ?1 AND host = ?3 AND number = ?4 AND project = ?2
                  AND json IS NOT NULL",
-        )?
-        .query_row(values, |row| row.get(0))
-        .optional()?;
+        )
+        .find_value(values)?;
     let Some(known) = known else { return Ok(()) };
     let target = Record::from_json(&known)?;
     removal.check_removal_of(&target)?;
-    tx.prepare_cached("UPDATE heads SET bytes = bytes - ?3 WHERE tenant = ?1 AND project = ?2")?.execute(params![
+    tx.sql("UPDATE heads SET bytes = bytes - ?3 WHERE tenant = ?1 AND project = ?2").run(params![
         removal.tenant.0,
         removal.project.0,
         size(&target, &known)
     ])?;
-    tx.prepare_cached(
+    tx.sql(
         "UPDATE records SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
              json = NULL, imprint = ?5 WHERE tenant = ?1 AND host = ?3 AND number = ?4 AND project = ?2",
-    )?
-    .execute(params![
+    )
+    .run(params![
         removal.tenant.0,
         removal.project.0,
         target.id.host.as_bytes(),
@@ -293,18 +293,17 @@ impl KnownRow {
 
 /// Returns what the tenant has under the id of a record.
 fn find(tx: &Transaction<'_>, record: &Record) -> rusqlite::Result<Option<KnownRow>> {
-    tx.prepare_cached(
-        "SELECT project, position, json, imprint FROM records WHERE tenant = ?1 AND host = ?2 AND number = ?3",
-    )?
-    .query_row(params![record.tenant.0, record.id.host.as_bytes(), record.id.index as i64], |row| {
-        Ok(KnownRow {
-            project: row.get(0)?,
-            position: Position(row.get::<_, i64>(1)? as u64),
-            json: row.get(2)?,
-            imprint: row.get::<_, Option<i64>>(3)?.and_then(Imprint::from_number),
-        })
-    })
-    .optional()
+    tx.sql("SELECT project, position, json, imprint FROM records WHERE tenant = ?1 AND host = ?2 AND number = ?3").find(
+        params![record.tenant.0, record.id.host.as_bytes(), record.id.index as i64],
+        |row| {
+            Ok(KnownRow {
+                project: row.get(0)?,
+                position: Position(row.get::<_, i64>(1)? as u64),
+                json: row.get(2)?,
+                imprint: row.get::<_, Option<i64>>(3)?.and_then(Imprint::from_number),
+            })
+        },
+    )
 }
 
 /// What an earlier record of a project says.
@@ -332,9 +331,8 @@ fn earlier(tx: &Transaction<'_>, record: &Record, said: Said<'_>) -> Result<Opti
 
 fn head(tx: &Transaction<'_>, scope: &Scope) -> rusqlite::Result<Position> {
     let head: Option<i64> = tx
-        .prepare_cached("SELECT position FROM heads WHERE tenant = ?1 AND project = ?2")?
-        .query_row(params![scope.tenant.0, scope.project.0], |row| row.get(0))
-        .optional()?;
+        .sql("SELECT position FROM heads WHERE tenant = ?1 AND project = ?2")
+        .find_value(params![scope.tenant.0, scope.project.0])?;
     Ok(Position(head.unwrap_or_default() as u64))
 }
 

@@ -3,8 +3,9 @@
 //! Invariant: every transaction that writes to the log or to the accounts looks at the lock first. Once it is set and
 //! committed, nothing changes any more, and what is read afterwards is all there will ever be.
 
-use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use rusqlite::{Row, Transaction, params};
 use weir_core::{ProjectKey, TenantId, Timestamp, UserId};
+use weir_ledger::Sql as _;
 
 use super::db::Fault;
 use super::log::SqliteLog;
@@ -100,8 +101,7 @@ impl Export for SqliteLog {
 
     fn audit_count(&self, tenant: &TenantId) -> Result<u64> {
         self.database.read("count the audit", |tx| {
-            let mut statement = tx.prepare_cached("SELECT count(*) FROM audit WHERE tenant = ?1")?;
-            let count: i64 = statement.query_row(params![tenant.0], |row| row.get(0))?;
+            let count: i64 = tx.sql("SELECT count(*) FROM audit WHERE tenant = ?1").value(params![tenant.0])?;
             Ok(count as u64)
         })
     }
@@ -158,10 +158,8 @@ fn moved(doing: &str, place: &str) -> PortError {
 }
 
 fn state(tx: &Transaction<'_>) -> rusqlite::Result<MoveState> {
-    let row: Option<(String, bool)> = tx
-        .prepare_cached("SELECT place, is_done FROM moving WHERE id = 1")?
-        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+    let row: Option<(String, bool)> =
+        tx.sql("SELECT place, is_done FROM moving WHERE id = 1").find([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(match row {
         None => MoveState::Here,
         Some((place, false)) => MoveState::Moving { place },

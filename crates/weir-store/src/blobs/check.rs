@@ -37,8 +37,8 @@ impl Blobs {
     }
 
     /// Returns what shows that a text is lost. Reads all of it, and compares it with its hash.
-    pub(crate) fn check_text(&self, connection: &Connection, blob_id: i64) -> Result<Option<Loss>, Fault> {
-        let read = self.open_at(connection, blob_id).and_then(|reader| Ok(reader.map_or(Ok(()), |it| it.verify())?));
+    pub(crate) fn check_text(&self, db: &Connection, blob_id: i64) -> Result<Option<Loss>, Fault> {
+        let read = self.open_at(db, blob_id).and_then(|reader| Ok(reader.map_or(Ok(()), |it| it.verify())?));
         match read {
             Ok(()) => Ok(None),
             Err(Fault::Store(error)) => Ok(loss_in(Err(error))?),
@@ -47,15 +47,9 @@ impl Blobs {
     }
 
     /// Checks at most `limit` texts after the one with id `after`.
-    pub(crate) fn faulty(
-        &self,
-        connection: &Connection,
-        depth: Depth,
-        after: i64,
-        limit: usize,
-    ) -> Result<FaultyTexts, Fault> {
-        let mut statement = connection
-            .prepare_cached("SELECT id, hash, stored, data IS NULL FROM blobs WHERE id > ?1 ORDER BY id LIMIT ?2")?;
+    pub(crate) fn faulty(&self, db: &Connection, depth: Depth, after: i64, limit: usize) -> Result<FaultyTexts, Fault> {
+        let mut statement =
+            db.prepare_cached("SELECT id, hash, stored, data IS NULL FROM blobs WHERE id > ?1 ORDER BY id LIMIT ?2")?;
         let mut rows = statement.query([after, limit as i64])?;
         let mut faulty = FaultyTexts::default();
         while let Some(row) = rows.next()? {
@@ -64,7 +58,7 @@ impl Blobs {
             faulty.last = Some(blob_id);
             let mut checked = if in_file { self.check_file(&stored_hash(&hash)?, stored as u64) } else { Ok(None) };
             if matches!(checked, Ok(None)) && depth == Depth::Deep {
-                checked = match self.check_text(connection, blob_id) {
+                checked = match self.check_text(db, blob_id) {
                     Err(Fault::Engine(error)) => return Err(error.into()),
                     Err(Fault::Store(error)) => Err(error),
                     Ok(found) => Ok(found),

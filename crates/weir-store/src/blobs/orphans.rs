@@ -21,19 +21,19 @@ impl Blobs {
     /// Returns files that no row refers to, left by killed processes. Recent ones are skipped, since another process
     /// may be about to commit them, and so are those of another log. Unfinished ones have locks, so those without one
     /// are removed at once.
-    pub(crate) fn orphans(&self, connection: &Connection) -> Result<Orphans, Fault> {
+    pub(crate) fn orphans(&self, db: &Connection) -> Result<Orphans, Fault> {
         let parts = self.remove_unfinished();
-        let begun = begun_at(connection)?;
-        let mut files = self.unnamed(connection)?;
+        let begun = begun_at(db)?;
+        let mut files = self.unnamed(db)?;
         files.retain(|path| is_old(path) && !is_from_before(path, begun));
         Ok(Orphans { parts, files })
     }
 
     /// Returns files that no row refers to and that are older than the log. The log that knew them is gone, so they are
     /// never removed.
-    pub(crate) fn strays(&self, connection: &Connection) -> Result<Vec<PathBuf>, Fault> {
-        let begun = begun_at(connection)?;
-        let mut files = self.unnamed(connection)?;
+    pub(crate) fn strays(&self, db: &Connection) -> Result<Vec<PathBuf>, Fault> {
+        let begun = begun_at(db)?;
+        let mut files = self.unnamed(db)?;
         files.retain(|path| hash_of(path).is_some() && is_from_before(path, begun));
         Ok(files)
     }
@@ -44,10 +44,10 @@ impl Blobs {
     }
 
     /// Returns the files that no row refers to.
-    fn unnamed(&self, connection: &Connection) -> Result<Vec<PathBuf>, Fault> {
+    fn unnamed(&self, db: &Connection) -> Result<Vec<PathBuf>, Fault> {
         let mut unnamed = Vec::new();
         for path in self.files()? {
-            if !hash_of(&path).map_or(Ok(false), |hash| named(connection, &hash))? {
+            if !hash_of(&path).map_or(Ok(false), |hash| named(db, &hash))? {
                 unnamed.push(path);
             }
         }
@@ -79,9 +79,9 @@ fn hash_of(path: &Path) -> Option<blake3::Hash> {
 }
 
 /// Returns when the log was created, in seconds since 1970.
-fn begun_at(connection: &Connection) -> rusqlite::Result<u64> {
+fn begun_at(db: &Connection) -> rusqlite::Result<u64> {
     let sql = "SELECT coalesce(unixepoch(min(applied_at)), 0) FROM migrations";
-    connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|begun| begun.max(0).cast_unsigned())
+    db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|begun| begun.max(0).cast_unsigned())
 }
 
 /// Returns whether a file was last written before the log was created.

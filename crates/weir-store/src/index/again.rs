@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use rusqlite::Transaction;
+use weir_ledger::Sql as _;
 
 use super::apply::changed_by_others;
 use super::documents::{self, add, remove};
@@ -69,12 +70,12 @@ fn can_be_read(feed: &dyn Feed, entry_id: i64) -> Result<bool> {
 fn index_again(tx: &Transaction<'_>, feed: &dyn Feed, learner: &mut Learner, entry_id: i64) -> Result<(), Fault> {
     // Another process may have removed the entry, or indexed it again.
     let is_marked = "SELECT 1 FROM documents WHERE entry_id = ?1 AND unreadable > 0";
-    if !tx.prepare_cached(is_marked)?.exists([entry_id])? {
+    if !tx.sql(is_marked).has([entry_id])? {
         return Ok(());
     }
     // If the entry is gone, a later change of the log says so, and removes it from the index.
     let Some(entry) = feed.entry(entry_id)? else { return Ok(()) };
     let removed = remove(tx, entry_id)?;
-    tx.prepare_cached("UPDATE progress SET removed = removed + ?1 WHERE id = 1")?.execute([removed as i64])?;
+    tx.sql("UPDATE progress SET removed = removed + ?1 WHERE id = 1").run([removed as i64])?;
     add(tx, learner, entry_id, &entry)
 }

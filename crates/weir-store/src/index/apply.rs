@@ -7,6 +7,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 use weir_core::entry::{INDEXED_HEAD_BYTES, INDEXED_TAIL_BYTES};
 use weir_core::words;
+use weir_ledger::Sql as _;
 
 use super::chunk_texts::ChunkTexts;
 use super::documents::{self, add, remove};
@@ -61,8 +62,7 @@ impl ForgottenWords {
     /// Collects the words of entries, unless learning all other words again is cheaper than forgetting so many.
     pub(crate) fn of(index: &Connection, feed: &dyn Feed, entries: &[i64]) -> Result<Self, Fault> {
         // The largest id is close to the number of chunks, and costs nothing to find.
-        let chunks: Option<i64> =
-            index.prepare_cached("SELECT max(id) FROM chunks")?.query_row([], |row| row.get(0))?;
+        let chunks: Option<i64> = index.sql("SELECT max(id) FROM chunks").value([])?;
         let most = FORGET_COST * chunks.unwrap_or_default() as usize;
         let (mut texts, mut forgotten) = (ChunkTexts::new(feed), Self::default());
         for &entry in entries {
@@ -184,8 +184,8 @@ pub(crate) fn step_within(
 }
 
 /// Returns a number that changes whenever another connection writes to the index.
-pub(super) fn changed_by_others(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
+pub(super) fn changed_by_others(db: &Connection) -> rusqlite::Result<i64> {
+    db.sql("PRAGMA data_version").value([])
 }
 
 /// Rewrites the postings without those of removed chunks, and learns the words of all other chunks again.
@@ -232,9 +232,8 @@ pub(crate) fn standing(index: &Db, feed: &dyn Feed) -> Result<Standing> {
     index.read(origin::read)?.standing(feed)
 }
 
-fn residue(connection: &Connection) -> rusqlite::Result<Residue> {
-    let number: i64 =
-        connection.prepare_cached("SELECT residue FROM progress WHERE id = 1")?.query_row([], |row| row.get(0))?;
+fn residue(db: &Connection) -> rusqlite::Result<Residue> {
+    let number: i64 = db.sql("SELECT residue FROM progress WHERE id = 1").value([])?;
     Ok(match number {
         0 => Residue::Nothing,
         1 => Residue::Postings,
@@ -244,13 +243,12 @@ fn residue(connection: &Connection) -> rusqlite::Result<Residue> {
 
 /// Returns whether more chunks were removed than are left, so that most words of the vocabulary may be obsolete. Counts
 /// what is left only if more were removed since the last count, because that takes time in proportion to the index.
-fn has_outgrown(connection: &Connection, learner: &mut Learner) -> rusqlite::Result<bool> {
-    let removed: i64 =
-        connection.prepare_cached("SELECT removed FROM progress WHERE id = 1")?.query_row([], |row| row.get(0))?;
+fn has_outgrown(db: &Connection, learner: &mut Learner) -> rusqlite::Result<bool> {
+    let removed: i64 = db.sql("SELECT removed FROM progress WHERE id = 1").value([])?;
     if removed <= MIN_REMOVED_CHUNKS || removed == learner.removed_when_counted {
         return Ok(false);
     }
-    let left: i64 = connection.query_row("SELECT count(*) FROM chunks", [], |row| row.get(0))?;
+    let left: i64 = db.query_row("SELECT count(*) FROM chunks", [], |row| row.get(0))?;
     let has_outgrown = removed > left;
     if !has_outgrown {
         learner.removed_when_counted = removed;
@@ -283,15 +281,13 @@ fn follow(
                 let is_known = forgotten.entries.contains(&change.entry_id);
                 let left = if is_known { Residue::Postings } else { Residue::Vocabulary };
                 if remove(tx, change.entry_id)? > 0 {
-                    tx.prepare_cached("UPDATE progress SET residue = max(residue, ?1) WHERE id = 1")?
-                        .execute([left as i64])?;
+                    tx.sql("UPDATE progress SET residue = max(residue, ?1) WHERE id = 1").run([left as i64])?;
                 }
             }
             // These need not be wiped without a trace, and someone may be waiting.
             ChangeKind::OtherwiseGone => {
                 let removed = remove(tx, change.entry_id)?;
-                tx.prepare_cached("UPDATE progress SET removed = removed + ?1 WHERE id = 1")?
-                    .execute([removed as i64])?;
+                tx.sql("UPDATE progress SET removed = removed + ?1 WHERE id = 1").run([removed as i64])?;
             }
         }
         last = Some(change);
@@ -326,12 +322,12 @@ fn index_entry(
 
 /// Counts what is left of these chunks and entries in each part of the index.
 pub(crate) fn remaining(
-    connection: &Connection,
+    db: &Connection,
     entries: &[i64],
     chunks: &[i64],
 ) -> rusqlite::Result<Vec<(&'static str, usize)>> {
     let count = |sql: &str, ids: &[i64]| -> rusqlite::Result<usize> {
-        let mut statement = connection.prepare_cached(sql)?;
+        let mut statement = db.prepare_cached(sql)?;
         let mut found = 0;
         for id in ids {
             found += statement.query_row([id], |_| Ok(1)).optional()?.unwrap_or(0);
@@ -342,6 +338,6 @@ pub(crate) fn remaining(
         ("documents", count("SELECT 1 FROM documents WHERE entry_id = ?1", entries)?),
         ("chunks", count("SELECT 1 FROM chunks WHERE entry_id = ?1", entries)?),
         ("words", count("SELECT 1 FROM words_docsize WHERE id = ?1", chunks)?),
-        ("vectors", vectors::remaining(connection, chunks)?),
+        ("vectors", vectors::remaining(db, chunks)?),
     ])
 }

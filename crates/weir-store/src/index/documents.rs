@@ -1,10 +1,11 @@
 //! Adds entries to the index and removes them. Invariant: an entry whose text cannot be read is marked, and does not
 //! keep others from being indexed. Marks are not for good: marked entries are tried again.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use weir_core::EntryKind;
 use weir_core::chunk::Form;
 use weir_core::words;
+use weir_ledger::Sql as _;
 
 use super::span::{Span, readable};
 use super::vocabulary::Learner;
@@ -48,28 +49,25 @@ impl ChunkRow {
     }
 }
 
-pub(super) fn chunk(connection: &Connection, id: i64) -> rusqlite::Result<Option<ChunkRow>> {
+pub(super) fn chunk(db: &Connection, id: i64) -> rusqlite::Result<Option<ChunkRow>> {
     let sql = format!("SELECT {CHUNK_COLUMNS} FROM chunks WHERE id = ?1");
-    connection.prepare_cached(&sql)?.query_row([id], ChunkRow::read).optional()
+    db.sql(&sql).find([id], ChunkRow::read)
 }
 
-pub(super) fn has_others(connection: &Connection, chunk: &ChunkRow) -> rusqlite::Result<bool> {
-    connection
-        .prepare_cached("SELECT 1 FROM chunks WHERE entry_id = ?1 AND ordinal <> ?2")?
-        .exists(params![chunk.entry_id, chunk.ordinal])
+pub(super) fn has_others(db: &Connection, chunk: &ChunkRow) -> rusqlite::Result<bool> {
+    db.sql("SELECT 1 FROM chunks WHERE entry_id = ?1 AND ordinal <> ?2").has(params![chunk.entry_id, chunk.ordinal])
 }
 
 /// Returns the chunks of an entry, in order.
-pub(super) fn chunks_of(connection: &Connection, entry_id: i64) -> rusqlite::Result<Vec<ChunkRow>> {
+pub(super) fn chunks_of(db: &Connection, entry_id: i64) -> rusqlite::Result<Vec<ChunkRow>> {
     let sql = format!("SELECT {CHUNK_COLUMNS} FROM chunks WHERE entry_id = ?1 ORDER BY ordinal");
-    connection.prepare_cached(&sql)?.query_map([entry_id], ChunkRow::read)?.collect()
+    db.sql(&sql).all([entry_id], ChunkRow::read)
 }
 
 /// Returns at most `most` chunks after this one, in order.
-pub(super) fn chunks_after(connection: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<ChunkRow>> {
+pub(super) fn chunks_after(db: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<ChunkRow>> {
     let sql = format!("SELECT {CHUNK_COLUMNS} FROM chunks WHERE id > ?1 ORDER BY id LIMIT ?2");
-    let mut statement = connection.prepare_cached(&sql)?;
-    statement.query_map([id, most as i64], ChunkRow::read)?.collect()
+    db.sql(&sql).all([id, most as i64], ChunkRow::read)
 }
 
 /// Indexes an entry. If its text cannot be read, only its title.
@@ -79,11 +77,11 @@ pub(super) fn add(
     entry_id: i64,
     document: &IndexedEntry,
 ) -> Result<(), Fault> {
-    tx.prepare_cached(
+    tx.sql(
         "INSERT INTO documents (entry_id, kind, level, client, session, work, source, at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-    )?
-    .execute(params![
+    )
+    .run(params![
         entry_id,
         document.kind,
         document.level,
@@ -117,9 +115,7 @@ pub(super) fn mark(tx: &Transaction<'_>, entry_id: i64, why: Unreadable) -> rusq
         Unreadable::Lost => 1,
         Unreadable::Now => 2,
     };
-    tx.prepare_cached("UPDATE documents SET unreadable = ?2 WHERE entry_id = ?1")?
-        .execute(params![entry_id, mark])
-        .map(drop)
+    tx.sql("UPDATE documents SET unreadable = ?2 WHERE entry_id = ?1").run(params![entry_id, mark])
 }
 
 /// Returns why a text cannot be read, if that is why something failed. Any other error stays an error.
@@ -132,13 +128,13 @@ pub(super) fn why_not(read: Result<(), Fault>) -> Result<Option<Unreadable>, Fau
 }
 
 /// Returns at most `most` marked entries with an id below `before`, newest first, and whether each is lost.
-pub(crate) fn marked(connection: &Connection, before: i64, most: usize) -> rusqlite::Result<Vec<(i64, Unreadable)>> {
-    let mut statement = connection.prepare_cached(
+pub(crate) fn marked(db: &Connection, before: i64, most: usize) -> rusqlite::Result<Vec<(i64, Unreadable)>> {
+    let mark = |number: i64| if number == 1 { Unreadable::Lost } else { Unreadable::Now };
+    db.sql(
         "SELECT entry_id, unreadable FROM documents INDEXED BY documents_unreadable
          WHERE unreadable > 0 AND entry_id < ?1 ORDER BY entry_id DESC LIMIT ?2",
-    )?;
-    let mark = |number: i64| if number == 1 { Unreadable::Lost } else { Unreadable::Now };
-    statement.query_map([before, most as i64], |row| Ok((row.get(0)?, mark(row.get(1)?))))?.collect()
+    )
+    .all([before, most as i64], |row| Ok((row.get(0)?, mark(row.get(1)?))))
 }
 
 fn add_text(
@@ -186,11 +182,11 @@ impl<'a> ChunkWriter<'a> {
         let hidden = format!("{}{}", words::hidden_words(&title), words::hidden_words(body));
         let Span { anchor, skip, bytes } = chunk.span;
         self.tx
-            .prepare_cached(
+            .sql(
                 "INSERT INTO chunks (id, entry_id, ordinal, anchor, skip, bytes, line, heading)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            )?
-            .execute(params![
+            )
+            .run(params![
                 self.next,
                 self.entry_id,
                 self.ordinal,
@@ -201,15 +197,15 @@ impl<'a> ChunkWriter<'a> {
                 chunk.heading
             ])?;
         self.tx
-            .prepare_cached("INSERT INTO words (rowid, body, title, hidden, before) VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute(params![self.next, body, title, hidden, before])?;
+            .sql("INSERT INTO words (rowid, body, title, hidden, before) VALUES (?1, ?2, ?3, ?4, ?5)")
+            .run(params![self.next, body, title, hidden, before])?;
         self.next += 1;
         self.ordinal += 1;
         Ok(())
     }
 
     fn finish(self) -> rusqlite::Result<()> {
-        self.tx.prepare_cached("UPDATE progress SET next_chunk = ?1 WHERE id = 1")?.execute([self.next]).map(drop)
+        self.tx.sql("UPDATE progress SET next_chunk = ?1 WHERE id = 1").run([self.next])
     }
 }
 
@@ -223,14 +219,13 @@ pub(super) fn remove(tx: &Transaction<'_>, entry_id: i64) -> Result<usize, Fault
     let chunks = chunk_ids(tx, entry_id)?;
     vectors::remove(tx, &chunks)?;
     for &id in &chunks {
-        tx.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
-        tx.prepare_cached("DELETE FROM chunks WHERE id = ?1")?.execute([id])?;
+        tx.sql("DELETE FROM words WHERE rowid = ?1").run([id])?;
+        tx.sql("DELETE FROM chunks WHERE id = ?1").run([id])?;
     }
-    tx.prepare_cached("DELETE FROM documents WHERE entry_id = ?1")?.execute([entry_id])?;
+    tx.sql("DELETE FROM documents WHERE entry_id = ?1").run([entry_id])?;
     Ok(chunks.len())
 }
 
-pub(crate) fn chunk_ids(connection: &Connection, entry_id: i64) -> rusqlite::Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached("SELECT id FROM chunks WHERE entry_id = ?1 ORDER BY ordinal")?;
-    statement.query_map([entry_id], |row| row.get(0))?.collect()
+pub(crate) fn chunk_ids(db: &Connection, entry_id: i64) -> rusqlite::Result<Vec<i64>> {
+    db.sql("SELECT id FROM chunks WHERE entry_id = ?1 ORDER BY ordinal").values([entry_id])
 }

@@ -4,7 +4,8 @@
 //! Its tables are in the file of the index, since both can be rebuilt at any time: they count towards the quota, make
 //! room on a full disk and are forgotten together, and a search that reads both opens one file.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
+use weir_ledger::Sql as _;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MapFile {
@@ -30,32 +31,26 @@ pub struct MapFile {
 }
 
 /// Returns the id of a folder, if it is mapped.
-pub(crate) fn root(connection: &Connection, path: &str) -> rusqlite::Result<Option<i64>> {
-    let mut statement = connection.prepare_cached("SELECT id FROM map_roots WHERE path = ?1")?;
-    statement.query_row([path], |row| row.get(0)).optional()
+pub(crate) fn root(db: &Connection, path: &str) -> rusqlite::Result<Option<i64>> {
+    db.sql("SELECT id FROM map_roots WHERE path = ?1").find_value([path])
 }
 
 fn root_or_new(tx: &Transaction<'_>, path: &str) -> rusqlite::Result<i64> {
     if let Some(id) = root(tx, path)? {
         return Ok(id);
     }
-    tx.prepare_cached("INSERT INTO map_roots (path, head, commits) VALUES (?1, '', '')")?.execute([path])?;
+    tx.sql("INSERT INTO map_roots (path, head, commits) VALUES (?1, '', '')").run([path])?;
     Ok(tx.last_insert_rowid())
 }
 
 /// Returns the folders that are mapped.
-pub(crate) fn roots(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let mut statement = connection.prepare_cached("SELECT path FROM map_roots ORDER BY path")?;
-    statement.query_map([], |row| row.get(0))?.collect()
+pub(crate) fn roots(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    db.sql("SELECT path FROM map_roots ORDER BY path").values([])
 }
 
 /// Returns the files of a folder, or of a part of it, ordered by path, without their symbols.
-pub(crate) fn files(connection: &Connection, path: &str, part: &str) -> rusqlite::Result<Vec<MapFile>> {
-    let Some(root) = root(connection, path)? else { return Ok(Vec::new()) };
-    let mut statement = connection.prepare_cached(
-        "SELECT path, bytes, modified, hash, spec, count, words, defines, mentions FROM map_files
-         WHERE root_id = ?1 AND path >= ?2 AND path < ?3 ORDER BY path",
-    )?;
+pub(crate) fn files(db: &Connection, path: &str, part: &str) -> rusqlite::Result<Vec<MapFile>> {
+    let Some(root) = root(db, path)? else { return Ok(Vec::new()) };
     // `0` is the character after `/`, and no path reaches the last character of all.
     let (from, to) = match part {
         "" => (String::new(), char::MAX.to_string()),
@@ -75,22 +70,26 @@ pub(crate) fn files(connection: &Connection, path: &str, part: &str) -> rusqlite
             symbols: String::new(),
         })
     };
-    statement.query_map(params![root, from, to], file)?.collect()
+    db.sql(
+        "SELECT path, bytes, modified, hash, spec, count, words, defines, mentions FROM map_files
+         WHERE root_id = ?1 AND path >= ?2 AND path < ?3 ORDER BY path",
+    )
+    .all(params![root, from, to], file)
 }
 
 /// Returns the words under which the files of a folder are found, ordered by path.
-pub(crate) fn words(connection: &Connection, path: &str) -> rusqlite::Result<Vec<(String, Vec<u8>)>> {
-    let Some(root) = root(connection, path)? else { return Ok(Vec::new()) };
-    let mut statement = connection
-        .prepare_cached("SELECT path, words FROM map_files WHERE root_id = ?1 AND count > 0 ORDER BY path")?;
-    statement.query_map([root], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+pub(crate) fn words(db: &Connection, path: &str) -> rusqlite::Result<Vec<(String, Vec<u8>)>> {
+    let Some(root) = root(db, path)? else { return Ok(Vec::new()) };
+    db.sql("SELECT path, words FROM map_files WHERE root_id = ?1 AND count > 0 ORDER BY path")
+        .all([root], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Returns the symbols of some files; empty for a file that is not in the map.
-pub(crate) fn symbols(connection: &Connection, path: &str, files: &[&str]) -> rusqlite::Result<Vec<String>> {
-    let root = root(connection, path)?.unwrap_or_default();
-    let mut statement = connection.prepare_cached("SELECT symbols FROM map_files WHERE root_id = ?1 AND path = ?2")?;
-    let one = |file: &&str| statement.query_row(params![root, file], |row| row.get(0)).optional();
+pub(crate) fn symbols(db: &Connection, path: &str, files: &[&str]) -> rusqlite::Result<Vec<String>> {
+    let root = root(db, path)?.unwrap_or_default();
+    let one = |file: &&str| {
+        db.sql("SELECT symbols FROM map_files WHERE root_id = ?1 AND path = ?2").find_value(params![root, file])
+    };
     files.iter().map(one).map(|symbols| Ok(symbols?.unwrap_or_default())).collect()
 }
 
@@ -98,15 +97,12 @@ pub(crate) fn symbols(connection: &Connection, path: &str, files: &[&str]) -> ru
 pub(crate) fn update(tx: &Transaction<'_>, path: &str, files: &[MapFile], gone: &[String]) -> rusqlite::Result<()> {
     let root = root_or_new(tx, path)?;
     for file in files {
-        tx.prepare_cached(
-            "INSERT INTO map_files (root_id, path, bytes, modified, hash, spec, count, words, defines, mentions,
+        tx.sql("INSERT INTO map_files (root_id, path, bytes, modified, hash, spec, count, words, defines, mentions,
                  symbols)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
              ON CONFLICT (root_id, path) DO UPDATE SET bytes = excluded.bytes, modified = excluded.modified,
                  hash = excluded.hash, spec = excluded.spec, count = excluded.count, words = excluded.words, defines = excluded.defines,
-                 mentions = excluded.mentions, symbols = excluded.symbols",
-        )?
-        .execute(params![
+                 mentions = excluded.mentions, symbols = excluded.symbols").run(params![
             root,
             file.path,
             file.bytes as i64,
@@ -124,37 +120,34 @@ pub(crate) fn update(tx: &Transaction<'_>, path: &str, files: &[MapFile], gone: 
 }
 
 fn remove(tx: &Transaction<'_>, root: i64, file: &str) -> rusqlite::Result<()> {
-    tx.prepare_cached("DELETE FROM map_files WHERE root_id = ?1 AND path = ?2")?.execute(params![root, file]).map(drop)
+    tx.sql("DELETE FROM map_files WHERE root_id = ?1 AND path = ?2").run(params![root, file])
 }
 
 /// Records the new modification times of files whose contents have not changed.
 pub(crate) fn restamp(tx: &Transaction<'_>, path: &str, files: &[(String, i64)]) -> rusqlite::Result<()> {
     let root = root_or_new(tx, path)?;
     for (file, modified) in files {
-        tx.prepare_cached("UPDATE map_files SET modified = ?3 WHERE root_id = ?1 AND path = ?2")?
-            .execute(params![root, file, modified])?;
+        tx.sql("UPDATE map_files SET modified = ?3 WHERE root_id = ?1 AND path = ?2")
+            .run(params![root, file, modified])?;
     }
     Ok(())
 }
 
 /// Returns the commit up to which a folder's history was read, and what its commits changed.
-pub(crate) fn commits(connection: &Connection, path: &str) -> rusqlite::Result<Option<(String, String)>> {
-    let mut statement = connection.prepare_cached("SELECT head, commits FROM map_roots WHERE path = ?1")?;
-    statement.query_row([path], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+pub(crate) fn commits(db: &Connection, path: &str) -> rusqlite::Result<Option<(String, String)>> {
+    db.sql("SELECT head, commits FROM map_roots WHERE path = ?1").find([path], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Stores what a folder's commits changed.
 pub(crate) fn set_commits(tx: &Transaction<'_>, path: &str, head: &str, commits: &str) -> rusqlite::Result<()> {
     let root = root_or_new(tx, path)?;
-    tx.prepare_cached("UPDATE map_roots SET head = ?2, commits = ?3 WHERE id = ?1")?
-        .execute(params![root, head, commits])
-        .map(drop)
+    tx.sql("UPDATE map_roots SET head = ?2, commits = ?3 WHERE id = ?1").run(params![root, head, commits])
 }
 
 pub(crate) fn drop_root(tx: &Transaction<'_>, path: &str) -> rusqlite::Result<()> {
     if let Some(root) = root(tx, path)? {
-        tx.prepare_cached("DELETE FROM map_files WHERE root_id = ?1")?.execute([root])?;
-        tx.prepare_cached("DELETE FROM map_roots WHERE id = ?1")?.execute([root])?;
+        tx.sql("DELETE FROM map_files WHERE root_id = ?1").run([root])?;
+        tx.sql("DELETE FROM map_roots WHERE id = ?1").run([root])?;
     }
     Ok(())
 }
@@ -167,8 +160,8 @@ pub(crate) fn forget(tx: &Transaction<'_>, source: &str) -> rusqlite::Result<()>
             drop_root(tx, &path)?;
         } else if let Some(root) = root(tx, &path)? {
             remove(tx, root, source)?;
-            tx.prepare_cached("DELETE FROM map_files WHERE root_id = ?1 AND path >= ?2 || '/' AND path < ?2 || '0'")?
-                .execute(params![root, source])?;
+            tx.sql("DELETE FROM map_files WHERE root_id = ?1 AND path >= ?2 || '/' AND path < ?2 || '0'")
+                .run(params![root, source])?;
             set_commits(tx, &path, "", "")?;
         }
     }

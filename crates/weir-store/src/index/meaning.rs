@@ -22,9 +22,9 @@ pub(super) struct Meaning {
 
 impl Meaning {
     /// Returns the meaning of a query, or `None` if the query has no vector.
-    pub(super) fn of(connection: &Connection, vector: &QueryVector) -> rusqlite::Result<Option<Self>> {
+    pub(super) fn of(db: &Connection, vector: &QueryVector) -> rusqlite::Result<Option<Self>> {
         let Some(values) = &vector.values else { return Ok(None) };
-        let EmbedProgress { embedded, next_chunk, model } = vectors::covered(connection)?;
+        let EmbedProgress { embedded, next_chunk, model } = vectors::covered(db)?;
         let embedded = if model == vector.model { embedded } else { 0 };
         let made = vector.chunks.iter().map(|made| (made.chunk.0, quantise(&made.values))).collect();
         Ok(Some(Self { query: quantise(values), made, embedded, chunks: next_chunk - 1 }))
@@ -36,21 +36,21 @@ impl Meaning {
     }
 
     /// Returns how close these chunks are to the query, for those that have a vector.
-    pub(super) fn nearness(&self, connection: &Connection, chunks: &[i64]) -> rusqlite::Result<HashMap<i64, f32>> {
-        let vectors = self.vectors(connection, chunks)?;
+    pub(super) fn nearness(&self, db: &Connection, chunks: &[i64]) -> rusqlite::Result<HashMap<i64, f32>> {
+        let vectors = self.vectors(db, chunks)?;
         Ok(vectors.into_iter().map(|(id, vector)| (id, cosine(&self.query, &vector))).collect())
     }
 
     /// Returns the closest of all chunks.
-    pub(super) fn nearest(&self, connection: &Connection, most: usize) -> rusqlite::Result<Vec<(i64, f32)>> {
-        if self.embedded == 0 { Ok(Vec::new()) } else { vectors::nearest(connection, &self.query, most) }
+    pub(super) fn nearest(&self, db: &Connection, most: usize) -> rusqlite::Result<Vec<(i64, f32)>> {
+        if self.embedded == 0 { Ok(Vec::new()) } else { vectors::nearest(db, &self.query, most) }
     }
 
-    pub(super) fn vectors(&self, connection: &Connection, chunks: &[i64]) -> rusqlite::Result<HashMap<i64, Quantised>> {
+    pub(super) fn vectors(&self, db: &Connection, chunks: &[i64]) -> rusqlite::Result<HashMap<i64, Quantised>> {
         let mut sorted = chunks.to_vec();
         sorted.sort_unstable();
         let (with, without) = sorted.split_at(sorted.partition_point(|id| *id <= self.embedded));
-        let mut found: HashMap<i64, Quantised> = vectors::load(connection, with)?.into_iter().collect();
+        let mut found: HashMap<i64, Quantised> = vectors::load(db, with)?.into_iter().collect();
         found.extend(without.iter().filter_map(|id| Some((*id, self.made.get(id)?.clone()))));
         Ok(found)
     }

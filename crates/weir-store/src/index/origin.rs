@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 
 use rusqlite::{Connection, Transaction, params};
+use weir_ledger::Sql as _;
 
 use crate::error::Result;
 use crate::feed::Feed;
@@ -28,17 +29,9 @@ pub(crate) enum Standing {
 }
 
 pub(crate) fn read(index: &Connection) -> rusqlite::Result<LogPosition> {
-    index.prepare_cached("SELECT log, applied, last_entry, last_reference FROM progress WHERE id = 1")?.query_row(
-        [],
-        |row| {
-            Ok(LogPosition {
-                log: row.get(0)?,
-                applied: row.get(1)?,
-                last_entry: row.get(2)?,
-                last_reference: row.get(3)?,
-            })
-        },
-    )
+    index.sql("SELECT log, applied, last_entry, last_reference FROM progress WHERE id = 1").one([], |row| {
+        Ok(LogPosition { log: row.get(0)?, applied: row.get(1)?, last_entry: row.get(2)?, last_reference: row.get(3)? })
+    })
 }
 
 impl LogPosition {
@@ -78,7 +71,6 @@ pub(crate) struct AppliedChange {
 
 /// Records how far the index has followed.
 pub(crate) fn write(tx: &Transaction<'_>, last: &AppliedChange) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE progress SET log = ?1, applied = ?2, last_entry = ?3, last_reference = ?4 WHERE id = 1")?
-        .execute(params![last.log, last.position, last.entry_id, last.reference])
-        .map(drop)
+    tx.sql("UPDATE progress SET log = ?1, applied = ?2, last_entry = ?3, last_reference = ?4 WHERE id = 1")
+        .run(params![last.log, last.position, last.entry_id, last.reference])
 }

@@ -110,22 +110,17 @@ pub(crate) struct RawFindings {
 
 /// The index as a search reads it, with the texts of its chunks.
 struct SearchedIndex<'a> {
-    connection: &'a Connection,
+    db: &'a Connection,
     texts: ChunkTexts<'a>,
 }
 
 /// Returns the best chunks for a query, best first.
-pub(crate) fn search(
-    connection: &Connection,
-    feed: &dyn Feed,
-    scope: &Scope,
-    query: &Query,
-) -> Result<RawFindings, Fault> {
-    let spelt = spelling::look_up(connection, &query::terms(&query.text))?;
+pub(crate) fn search(db: &Connection, feed: &dyn Feed, scope: &Scope, query: &Query) -> Result<RawFindings, Fault> {
+    let spelt = spelling::look_up(db, &query::terms(&query.text))?;
     if query.limit == 0 || spelt.alternatives.is_empty() {
         return Ok(RawFindings::default());
     }
-    let search = RankedSearch { connection, feed, scope, query, spelt: &spelt };
+    let search = RankedSearch { db, feed, scope, query, spelt: &spelt };
     // Chunks found by keywords only are already in order, except for their age.
     let mut most = if query.vector.is_some() { MAX_CANDIDATES } else { MAX_CANDIDATES / 4 }.max(query.limit);
     let mut ranked = search.among(most)?;
@@ -140,7 +135,7 @@ pub(crate) fn search(
 
 /// A search whose words are resolved.
 struct RankedSearch<'a> {
-    connection: &'a Connection,
+    db: &'a Connection,
     feed: &'a dyn Feed,
     scope: &'a Scope,
     query: &'a Query,
@@ -159,19 +154,19 @@ struct RankedHits {
 impl RankedSearch<'_> {
     /// Ranks the best chunks by keywords, at most `most`, with those that are close in meaning.
     fn among(&self, most: usize) -> Result<RankedHits, Fault> {
-        let Self { connection, feed, scope, query, spelt } = *self;
-        let mut found = candidates::by_words(connection, scope, query, &spelt.alternatives.join(" OR "), most)?;
+        let Self { db, feed, scope, query, spelt } = *self;
+        let mut found = candidates::by_words(db, scope, query, &spelt.alternatives.join(" OR "), most)?;
         let has_more = found.len() == most;
         let meaning = match &query.vector {
-            Some(vector) => Meaning::of(connection, vector)?,
+            Some(vector) => Meaning::of(db, vector)?,
             None => None,
         };
         let unembedded = match &meaning {
-            Some(meaning) => weigh_meaning(connection, meaning, scope, query, &mut found)?,
+            Some(meaning) => weigh_meaning(db, meaning, scope, query, &mut found)?,
             None => Vec::new(),
         };
         rank::sort(&mut found, meaning.as_ref().map(|meaning| meaning.chunks), query.now);
-        let mut index = SearchedIndex { connection, texts: ChunkTexts::new(feed) };
+        let mut index = SearchedIndex { db, texts: ChunkTexts::new(feed) };
         let hits = load(&mut index, &found, &spelt.words, query.limit)?;
         Ok(RankedHits { hits, unembedded, has_more })
     }
@@ -180,7 +175,7 @@ impl RankedSearch<'_> {
 /// Sets how close each candidate is in meaning, and adds chunks that are close without sharing a word. Returns the
 /// candidates that have no vector.
 fn weigh_meaning(
-    connection: &Connection,
+    db: &Connection,
     meaning: &Meaning,
     scope: &Scope,
     query: &Query,
@@ -188,7 +183,7 @@ fn weigh_meaning(
 ) -> rusqlite::Result<Vec<ChunkId>> {
     let ids: Vec<i64> = found.iter().map(|candidate| candidate.id).collect();
     let unembedded = meaning.without_vector(&ids);
-    let near = meaning.nearness(connection, &ids)?;
+    let near = meaning.nearness(db, &ids)?;
     for candidate in found.iter_mut() {
         candidate.near = near.get(&candidate.id).copied().unwrap_or_default();
     }
@@ -196,10 +191,10 @@ fn weigh_meaning(
         return Ok(unembedded);
     }
     let known: HashSet<i64> = ids.into_iter().collect();
-    for (id, near) in meaning.nearest(connection, MAX_CANDIDATES)? {
+    for (id, near) in meaning.nearest(db, MAX_CANDIDATES)? {
         if near >= MIN_SIMILARITY
             && !known.contains(&id)
-            && let Some(candidate) = candidates::one(connection, scope, query, id)?
+            && let Some(candidate) = candidates::one(db, scope, query, id)?
         {
             found.push(Candidate { near, ..candidate });
         }
@@ -244,7 +239,7 @@ fn load_one(
     words: &[String],
     seen: &mut HashSet<String>,
 ) -> Result<Option<(RawHit, bool)>, Fault> {
-    let Some(chunk) = documents::chunk(index.connection, candidate.id)? else { return Ok(None) };
+    let Some(chunk) = documents::chunk(index.db, candidate.id)? else { return Ok(None) };
     let Some(TitledText { title, body, unreadable }) = index.texts.read(&chunk)? else { return Ok(None) };
     let excerpt = excerpt::cut(&body, words);
     let is_new = seen.insert(format!("{title}\n{body}"));
@@ -252,7 +247,7 @@ fn load_one(
         entry_id: candidate.entry_id,
         ordinal: chunk.ordinal,
         line: chunk.line + excerpt.lines_before,
-        partial: excerpt.partial || documents::has_others(index.connection, &chunk)?,
+        partial: excerpt.partial || documents::has_others(index.db, &chunk)?,
         heading: chunk.heading,
         excerpt: excerpt.text,
         unreadable,

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, Transaction, params};
 use weir_core::query::{ChunkId, ChunkVector};
+use weir_ledger::Sql as _;
 
 use super::chunk_texts::ChunkTexts;
 use super::documents::{self, ChunkRow};
@@ -102,8 +103,8 @@ pub(crate) fn keep(index: &mut Db, given: &UnembeddedChunks, made: &[ChunkVector
             let Some(vector) = made.remove(&chunk.id) else { continue };
             // An index that was rebuilt gives its ids to other chunks.
             let is_same = tx
-                .prepare_cached("SELECT 1 FROM chunks WHERE id = ?1 AND entry_id = ?2 AND ordinal = ?3")?
-                .exists(params![chunk.id, chunk.entry_id, chunk.ordinal])?;
+                .sql("SELECT 1 FROM chunks WHERE id = ?1 AND entry_id = ?2 AND ordinal = ?3")
+                .has(params![chunk.id, chunk.entry_id, chunk.ordinal])?;
             if is_same {
                 kept.push((chunk.id, vector));
             }
@@ -123,16 +124,16 @@ fn write(index: &mut Db, lock: LockPolicy, work: impl FnOnce(&Transaction<'_>) -
 }
 
 /// Returns roughly how many chunks have no vector yet. Chunks that are gone are counted too.
-pub(crate) fn pending(connection: &Connection) -> rusqlite::Result<u64> {
-    let EmbedProgress { embedded, next_chunk, .. } = vectors::covered(connection)?;
+pub(crate) fn pending(db: &Connection) -> rusqlite::Result<u64> {
+    let EmbedProgress { embedded, next_chunk, .. } = vectors::covered(db)?;
     Ok(u64::try_from(next_chunk - 1 - embedded).unwrap_or_default())
 }
 
 /// Returns the texts of these chunks, as far as they are still there and can be read.
-pub(crate) fn texts_of(connection: &Connection, feed: &dyn Feed, chunks: &[ChunkId]) -> Result<Vec<ChunkText>, Fault> {
+pub(crate) fn texts_of(db: &Connection, feed: &dyn Feed, chunks: &[ChunkId]) -> Result<Vec<ChunkText>, Fault> {
     let mut rows = Vec::with_capacity(chunks.len());
     for chunk in chunks {
-        rows.extend(documents::chunk(connection, chunk.0)?);
+        rows.extend(documents::chunk(db, chunk.0)?);
     }
     Ok(read_texts(feed, &rows)?.given)
 }

@@ -3,7 +3,8 @@
 //! Invariants: all vectors are of one model; a chunk that is gone has none; the cost of adding depends on what is
 //! added, plus a share of merging small rows.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
+use weir_ledger::Sql as _;
 
 use crate::quantised::{Quantised, dots};
 
@@ -21,10 +22,9 @@ pub(crate) struct EmbedProgress {
 }
 
 /// Reads which chunks have vectors.
-pub(crate) fn covered(connection: &Connection) -> rusqlite::Result<EmbedProgress> {
-    connection
-        .prepare_cached("SELECT embedded, next_chunk, model FROM progress WHERE id = 1")?
-        .query_row([], |row| Ok(EmbedProgress { embedded: row.get(0)?, next_chunk: row.get(1)?, model: row.get(2)? }))
+pub(crate) fn covered(db: &Connection) -> rusqlite::Result<EmbedProgress> {
+    db.sql("SELECT embedded, next_chunk, model FROM progress WHERE id = 1")
+        .one([], |row| Ok(EmbedProgress { embedded: row.get(0)?, next_chunk: row.get(1)?, model: row.get(2)? }))
 }
 
 /// Removes all vectors, to start over with another model.
@@ -76,14 +76,18 @@ pub(crate) fn add(tx: &Transaction<'_>, vectors: &[(i64, Quantised)], embedded: 
             {
                 break;
             }
-            tx.prepare_cached("DELETE FROM vectors WHERE first = ?1")?.execute([before.first])?;
+            tx.sql("DELETE FROM vectors WHERE first = ?1").run([before.first])?;
             before.append(&block);
             block = before;
         }
-        tx.prepare_cached("INSERT INTO vectors (first, ids, scales, data) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![block.first, block.ids, block.scales, block.data])?;
+        tx.sql("INSERT INTO vectors (first, ids, scales, data) VALUES (?1, ?2, ?3, ?4)").run(params![
+            block.first,
+            block.ids,
+            block.scales,
+            block.data
+        ])?;
     }
-    tx.prepare_cached("UPDATE progress SET embedded = ?1 WHERE id = 1")?.execute([embedded]).map(drop)
+    tx.sql("UPDATE progress SET embedded = ?1 WHERE id = 1").run([embedded])
 }
 
 /// Returns whether the ids of a block can be written as offsets from `first`.
@@ -91,13 +95,10 @@ fn fits(first: i64, block: &VectorBlock) -> bool {
     ids(block.first, &block.ids).last().is_none_or(|last| u32::try_from(last - first).is_ok())
 }
 
-fn last(connection: &Connection) -> rusqlite::Result<Option<VectorBlock>> {
-    connection
-        .prepare_cached("SELECT first, ids, scales, data FROM vectors WHERE first > 0 ORDER BY first DESC LIMIT 1")?
-        .query_row([], |row| {
-            Ok(VectorBlock { first: row.get(0)?, ids: row.get(1)?, scales: row.get(2)?, data: row.get(3)? })
-        })
-        .optional()
+fn last(db: &Connection) -> rusqlite::Result<Option<VectorBlock>> {
+    db.sql("SELECT first, ids, scales, data FROM vectors WHERE first > 0 ORDER BY first DESC LIMIT 1").find([], |row| {
+        Ok(VectorBlock { first: row.get(0)?, ids: row.get(1)?, scales: row.get(2)?, data: row.get(3)? })
+    })
 }
 
 /// Overwrites the vectors of chunks with zeros.
@@ -116,11 +117,11 @@ fn write_zeros(tx: &Transaction<'_>, column: &str, row: i64, at: usize, length: 
 }
 
 /// Returns how many of these chunks still have a vector.
-pub(super) fn remaining(connection: &Connection, chunks: &[i64]) -> rusqlite::Result<usize> {
+pub(super) fn remaining(db: &Connection, chunks: &[i64]) -> rusqlite::Result<usize> {
     let mut found = 0;
     let mut sorted = chunks.to_vec();
     sorted.sort_unstable();
-    each_found(connection, &sorted, |vector| {
+    each_found(db, &sorted, |vector| {
         found += usize::from(vector.scale != 0.0);
         Ok(())
     })?;
@@ -128,18 +129,16 @@ pub(super) fn remaining(connection: &Connection, chunks: &[i64]) -> rusqlite::Re
 }
 
 /// Returns the vectors of these chunks, for those that have one. The chunks must be sorted.
-pub(super) fn load(connection: &Connection, chunks: &[i64]) -> rusqlite::Result<Vec<(i64, Quantised)>> {
+pub(super) fn load(db: &Connection, chunks: &[i64]) -> rusqlite::Result<Vec<(i64, Quantised)>> {
     let mut loaded = Vec::with_capacity(chunks.len());
     let mut opened: Option<(i64, rusqlite::blob::Blob<'_>)> = None;
-    each_found(connection, chunks, |found| {
+    each_found(db, chunks, |found| {
         if found.scale == 0.0 {
             return Ok(());
         }
         let blob = match &mut opened {
             Some((open, blob)) if *open == found.block => blob,
-            other => {
-                &mut other.insert((found.block, connection.blob_open("main", "vectors", "data", found.block, true)?)).1
-            }
+            other => &mut other.insert((found.block, db.blob_open("main", "vectors", "data", found.block, true)?)).1,
         };
         let mut bytes = vec![0_u8; found.width];
         blob.read_at_exact(&mut bytes, found.slot * found.width)?;
@@ -151,9 +150,9 @@ pub(super) fn load(connection: &Connection, chunks: &[i64]) -> rusqlite::Result<
 }
 
 /// Returns the chunks closest to a query, closest first. Every vector is compared.
-pub(super) fn nearest(connection: &Connection, query: &Quantised, most: usize) -> rusqlite::Result<Vec<(i64, f32)>> {
+pub(super) fn nearest(db: &Connection, query: &Quantised, most: usize) -> rusqlite::Result<Vec<(i64, f32)>> {
     let width = query.values.len();
-    let mut statement = connection.prepare_cached("SELECT first, ids, scales, data FROM vectors WHERE first > 0")?;
+    let mut statement = db.prepare_cached("SELECT first, ids, scales, data FROM vectors WHERE first > 0")?;
     let mut rows = statement.query([])?;
     let (mut products, mut best, mut least) = (Vec::new(), Vec::new(), f32::MIN_POSITIVE);
     while let Some(row) = rows.next()? {
@@ -197,11 +196,11 @@ struct VectorSlot {
 
 /// Finds the vectors of chunks, which must be sorted. Each row is read once for all its vectors.
 fn each_found(
-    connection: &Connection,
+    db: &Connection,
     chunks: &[i64],
     mut found: impl FnMut(VectorSlot) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
+    let mut statement = db.prepare_cached(
         "SELECT first, ids, scales, length(data) FROM vectors WHERE first <= ?1 ORDER BY first DESC LIMIT 1",
     )?;
     let mut rest = chunks;

@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use weir_core::words;
+use weir_ledger::Sql as _;
 
 use super::chunk_texts::{ChunkTexts, TitledText};
 use super::documents::{self, CHUNK_COLUMNS, ChunkRow};
@@ -81,11 +82,9 @@ impl Learner {
 
 fn insert(tx: &Transaction<'_>, word: &str) -> rusqlite::Result<()> {
     let marked = format!("^{word}$");
-    let new =
-        tx.prepare_cached("INSERT INTO vocabulary (word) VALUES (?1) ON CONFLICT DO NOTHING")?.execute([&marked])?;
+    let new = tx.sql("INSERT INTO vocabulary (word) VALUES (?1) ON CONFLICT DO NOTHING").execute([&marked])?;
     if new == 1 {
-        tx.prepare_cached("INSERT INTO spellings (rowid, word) VALUES (?1, ?2)")?
-            .execute(params![tx.last_insert_rowid(), marked])?;
+        tx.sql("INSERT INTO spellings (rowid, word) VALUES (?1, ?2)").run(params![tx.last_insert_rowid(), marked])?;
     }
     Ok(())
 }
@@ -126,14 +125,10 @@ fn is_used(tx: &Transaction<'_>, texts: &mut ChunkTexts<'_>, word: &str) -> Resu
 
 fn remove(tx: &Transaction<'_>, word: &str) -> rusqlite::Result<()> {
     let marked = format!("^{word}$");
-    let id: Option<i64> = tx
-        .prepare_cached("SELECT id FROM vocabulary WHERE word = ?1")?
-        .query_row([&marked], |row| row.get(0))
-        .optional()?;
+    let id: Option<i64> = tx.sql("SELECT id FROM vocabulary WHERE word = ?1").find_value([&marked])?;
     let Some(id) = id else { return Ok(()) };
-    tx.prepare_cached("INSERT INTO spellings (spellings, rowid, word) VALUES ('delete', ?1, ?2)")?
-        .execute(params![id, marked])?;
-    tx.prepare_cached("DELETE FROM vocabulary WHERE id = ?1")?.execute([id]).map(drop)
+    tx.sql("INSERT INTO spellings (spellings, rowid, word) VALUES ('delete', ?1, ?2)").run(params![id, marked])?;
+    tx.sql("DELETE FROM vocabulary WHERE id = ?1").run([id])
 }
 
 /// Forgets all words and learns those that the chunks have.
@@ -161,27 +156,27 @@ fn read(tx: &Transaction<'_>, texts: &mut ChunkTexts<'_>, chunk: &ChunkRow) -> R
 }
 
 /// Returns whether some text has exactly this word, in any case. Always false for words that are not learnt.
-pub(super) fn has(connection: &Connection, word: &str) -> rusqlite::Result<bool> {
-    connection.prepare_cached("SELECT 1 FROM vocabulary WHERE word = ?1")?.exists([format!("^{word}$")])
+pub(super) fn has(db: &Connection, word: &str) -> rusqlite::Result<bool> {
+    db.sql("SELECT 1 FROM vocabulary WHERE word = ?1").has([format!("^{word}$")])
 }
 
 /// Returns words with this prefix.
-pub(super) fn beginning_with(connection: &Connection, start: &str) -> rusqlite::Result<Vec<String>> {
-    let mut statement = connection
-        .prepare_cached("SELECT word FROM vocabulary WHERE word >= ?1 AND word < ?2 ORDER BY word LIMIT ?3")?;
+pub(super) fn beginning_with(db: &Connection, start: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement =
+        db.prepare_cached("SELECT word FROM vocabulary WHERE word >= ?1 AND word < ?2 ORDER BY word LIMIT ?3")?;
     let (from, to) = (format!("^{start}"), format!("^{start}\u{10ffff}"));
     let words = statement.query_map(params![from, to, MAX_EXPANDED_WORDS as i64], |row| row.get::<_, String>(0))?;
     words.map(|word| word.map(unmarked)).collect()
 }
 
 /// Returns words that contain this part, the shortest first.
-pub(super) fn containing(connection: &Connection, part: &str) -> rusqlite::Result<Vec<String>> {
+pub(super) fn containing(db: &Connection, part: &str) -> rusqlite::Result<Vec<String>> {
     let chars: Vec<char> = part.chars().collect();
     let pieces: Vec<String> = chars.windows(3).take(60).map(quoted).collect();
     if pieces.is_empty() {
         return Ok(Vec::new());
     }
-    let mut words = candidates(connection, &pieces.join(" AND "))?;
+    let mut words = candidates(db, &pieces.join(" AND "))?;
     words.retain(|word| word.contains(part));
     words.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
     words.truncate(MAX_EXPANDED_WORDS);
@@ -190,7 +185,7 @@ pub(super) fn containing(connection: &Connection, part: &str) -> rusqlite::Resul
 
 /// Returns words that this one may be a misspelling of. Only the closest are returned, and all of them are equally
 /// close.
-pub(super) fn near(connection: &Connection, word: &str) -> rusqlite::Result<Vec<String>> {
+pub(super) fn near(db: &Connection, word: &str) -> rusqlite::Result<Vec<String>> {
     let length = word.chars().count();
     let most = match length {
         // A name with a different number is a different name, not a misspelling.
@@ -206,7 +201,7 @@ pub(super) fn near(connection: &Connection, word: &str) -> rusqlite::Result<Vec<
     pieces.sort_unstable();
     pieces.dedup();
     let mut best: Vec<(usize, String)> = Vec::new();
-    for candidate in candidates(connection, &pieces.join(" OR "))? {
+    for candidate in candidates(db, &pieces.join(" OR "))? {
         if candidate.chars().count().abs_diff(length) > most {
             continue;
         }
@@ -220,8 +215,8 @@ pub(super) fn near(connection: &Connection, word: &str) -> rusqlite::Result<Vec<
     Ok(best.into_iter().take_while(|(distance, _)| *distance == nearest).map(|(_, word)| word).collect())
 }
 
-fn candidates(connection: &Connection, expression: &str) -> rusqlite::Result<Vec<String>> {
-    let mut statement = connection.prepare_cached(
+fn candidates(db: &Connection, expression: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = db.prepare_cached(
         "SELECT v.word FROM spellings CROSS JOIN vocabulary v ON v.id = spellings.rowid
          WHERE spellings MATCH ?1 LIMIT ?2",
     )?;

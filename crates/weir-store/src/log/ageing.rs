@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use weir_core::{EventKind, Timestamp};
+use weir_ledger::Sql as _;
 
 use super::{events, feed};
 
@@ -13,13 +14,8 @@ pub(crate) const KEPT_FROM: &str = "max(v.at, coalesce((SELECT max(i.at) FROM se
     ON i.client = s.client AND i.key = s.key WHERE s.id = v.session_id), v.at))";
 
 /// Returns whether the next event to look at is from before this time.
-pub(crate) fn has_old_events(connection: &Connection, before: Timestamp) -> rusqlite::Result<bool> {
-    let next: Option<i64> = connection
-        .prepare_cached(
-            &format!("SELECT {KEPT_FROM} FROM events v WHERE id > (SELECT thinned_to FROM totals WHERE id = 1) ORDER BY id LIMIT 1"),
-        )?
-        .query_row([], |row| row.get(0))
-        .optional()?;
+pub(crate) fn has_old_events(db: &Connection, before: Timestamp) -> rusqlite::Result<bool> {
+    let next: Option<i64> = db.sql(&format!("SELECT {KEPT_FROM} FROM events v WHERE id > (SELECT thinned_to FROM totals WHERE id = 1) ORDER BY id LIMIT 1")).find_value([])?;
     Ok(next.is_some_and(|at| at < before.0))
 }
 
@@ -47,7 +43,7 @@ pub(crate) fn remove_old_events(
         match event.entry {
             Some(_) if !event.is_tombstone || event.id == head => continue,
             Some(entry) => {
-                tx.prepare_cached("DELETE FROM gone WHERE entry_id = ?1")?.execute([entry])?;
+                tx.sql("DELETE FROM gone WHERE entry_id = ?1").run([entry])?;
             }
             None => {}
         }
@@ -58,7 +54,7 @@ pub(crate) fn remove_old_events(
     for session in sessions {
         remove_if_empty(tx, session)?;
     }
-    tx.prepare_cached("UPDATE totals SET thinned_to = ?1 WHERE id = 1")?.execute([last])?;
+    tx.sql("UPDATE totals SET thinned_to = ?1 WHERE id = 1").run([last])?;
     if removed > 0 {
         events::append_events_gone(tx, removed, now)?;
     }
@@ -86,15 +82,15 @@ fn next_old(tx: &Transaction<'_>, before: Timestamp, most: usize) -> rusqlite::R
 
 /// Removes a session of which nothing is left.
 fn remove_if_empty(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<()> {
-    let has = |sql: &str| tx.prepare_cached(sql)?.exists([session]);
+    let has = |sql: &str| tx.sql(sql).has([session]);
     if has("SELECT 1 FROM events WHERE session_id = ?1 LIMIT 1")? {
         return Ok(());
     }
     for table in ["guides", "session_files"] {
-        tx.prepare_cached(&format!("DELETE FROM {table} WHERE session_id = ?1"))?.execute(params![session])?;
+        tx.sql(&format!("DELETE FROM {table} WHERE session_id = ?1")).run(params![session])?;
     }
     if !has("SELECT 1 FROM entries WHERE session_id = ?1 LIMIT 1")? {
-        tx.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([session])?;
+        tx.sql("DELETE FROM sessions WHERE id = ?1").run([session])?;
     }
     Ok(())
 }

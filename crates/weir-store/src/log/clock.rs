@@ -3,6 +3,7 @@
 
 use rusqlite::{Connection, Transaction};
 use weir_core::Timestamp;
+use weir_ledger::Sql as _;
 
 /// One day in milliseconds.
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -22,19 +23,14 @@ pub(crate) struct Clock {
 
 impl Clock {
     /// Reads what the log knows. If nobody has looked at the clock yet, the newest event is what it knows.
-    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        connection
-            .prepare_cached(
-                "SELECT coalesce(nullif(clock_believed, 0), (SELECT at FROM events WHERE id = (SELECT max(id) FROM events)), 0),
-                     clock_doubted FROM totals WHERE id = 1",
-            )?
-            .query_row([], |row| Ok(Self { believed: row.get(0)?, doubted: row.get(1)? }))
+    pub(crate) fn read(db: &Connection) -> rusqlite::Result<Self> {
+        db.sql("SELECT coalesce(nullif(clock_believed, 0), (SELECT at FROM events WHERE id = (SELECT max(id) FROM events)), 0),
+                     clock_doubted FROM totals WHERE id = 1").one([], |row| Ok(Self { believed: row.get(0)?, doubted: row.get(1)? }))
     }
 
     pub(crate) fn write(self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
-        tx.prepare_cached("UPDATE totals SET clock_believed = ?1, clock_doubted = ?2 WHERE id = 1")?
-            .execute([self.believed, self.doubted])
-            .map(drop)
+        tx.sql("UPDATE totals SET clock_believed = ?1, clock_doubted = ?2 WHERE id = 1")
+            .run([self.believed, self.doubted])
     }
 
     /// Looks at the clock. Returns the time by which things may expire, and what to write down, if anything.

@@ -1,7 +1,8 @@
 //! Reads and writes entries, by reference and by id.
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use weir_core::{Entry, EntryKind, Gone, Level, NewEntry, Origin, Reference, SessionKey, Timestamp, WhyGone};
+use weir_ledger::Sql as _;
 
 use super::scopes::{ScopeIds, VISIBLE};
 use super::{notes, runs, written};
@@ -34,12 +35,12 @@ pub(crate) fn insert(tx: &Transaction<'_>, row: &NewRow<'_>) -> Result<Reference
         Some(reference) => reference,
         None => unused_reference(tx)?,
     };
-    tx.prepare_cached(
+    tx.sql(
         "INSERT INTO entries (id, reference, kind, origin, level, session_id, work_id, title, source, blob_id,
              redactions, pinned, at, used_at, expires_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12, ?12, ?13)",
-    )?
-    .execute(params![
+    )
+    .run(params![
         row.id,
         reference.as_str(),
         row.entry.kind.as_str(),
@@ -57,37 +58,37 @@ pub(crate) fn insert(tx: &Transaction<'_>, row: &NewRow<'_>) -> Result<Reference
     if let Some(run) = &row.entry.run {
         runs::insert(tx, row.id, run)?;
     }
-    tx.prepare_cached(
+    tx.sql(
         "UPDATE totals SET entries = entries + 1,
              runs = runs + CASE WHEN ?2 = 'run' THEN (SELECT stored FROM blobs WHERE id = ?1) ELSE 0 END WHERE id = 1",
-    )?
-    .execute(params![row.blob_id, row.entry.kind.as_str()])?;
+    )
+    .run(params![row.blob_id, row.entry.kind.as_str()])?;
     Ok(reference)
 }
 
 pub(crate) fn set_expiry(tx: &Transaction<'_>, id: i64, expires_at: Option<Timestamp>) -> rusqlite::Result<()> {
     let at = expires_at.map(|at| at.0);
-    tx.prepare_cached("UPDATE entries SET expires_at = ?2 WHERE id = ?1")?.execute(params![id, at]).map(drop)
+    tx.sql("UPDATE entries SET expires_at = ?2 WHERE id = ?1").run(params![id, at])
 }
 
 pub(crate) fn set_time(tx: &Transaction<'_>, id: i64, at: Timestamp) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE entries SET at = ?2 WHERE id = ?1")?.execute([id, at.0]).map(drop)
+    tx.sql("UPDATE entries SET at = ?2 WHERE id = ?1").run([id, at.0])
 }
 
 /// Returns the entry with this reference, if it is visible in this scope.
 pub(crate) fn by_reference(
-    connection: &Connection,
+    db: &Connection,
     scope_ids: ScopeIds,
     reference: Reference,
 ) -> rusqlite::Result<Option<EntryRow>> {
     let sql = format!("{SELECT} WHERE e.reference = ?3 AND {VISIBLE}");
-    one(connection, &sql, params![scope_ids.session, scope_ids.work, reference.as_str()])
+    one(db, &sql, params![scope_ids.session, scope_ids.work, reference.as_str()])
 }
 
 /// Returns the references that begin with these characters, with the titles of their entries, if they are visible in
 /// this scope.
 pub(crate) fn beginning_with(
-    connection: &Connection,
+    db: &Connection,
     scope_ids: ScopeIds,
     beginning: &str,
     limit: usize,
@@ -97,17 +98,15 @@ pub(crate) fn beginning_with(
         "SELECT e.reference, e.title FROM entries e WHERE e.reference >= ?3 AND e.reference < ?3 || '{{' AND {VISIBLE}
          ORDER BY e.reference LIMIT ?4"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![scope_ids.session, scope_ids.work, beginning, limit as i64], |row| {
+    db.sql(&sql).all(params![scope_ids.session, scope_ids.work, beginning, limit as i64], |row| {
         Ok((written(row, 0, |text| Reference::parse(text).ok())?, row.get(1)?))
-    })?;
-    rows.collect()
+    })
 }
 
 /// Returns the entry with this id, if it is visible in this scope.
-pub(crate) fn by_id(connection: &Connection, scope_ids: ScopeIds, id: i64) -> rusqlite::Result<Option<EntryRow>> {
+pub(crate) fn by_id(db: &Connection, scope_ids: ScopeIds, id: i64) -> rusqlite::Result<Option<EntryRow>> {
     let sql = format!("{SELECT} WHERE e.id = ?3 AND {VISIBLE}");
-    one(connection, &sql, params![scope_ids.session, scope_ids.work, id])
+    one(db, &sql, params![scope_ids.session, scope_ids.work, id])
 }
 
 /// Which entries to list.
@@ -132,9 +131,9 @@ pub struct EntryList {
 const MAX_LOOKED_AT: usize = 5_000;
 
 /// Returns the newest entries that the filter lets through and that are visible in this scope.
-pub(crate) fn list(connection: &Connection, scope_ids: ScopeIds, filter: &EntryFilter) -> rusqlite::Result<EntryList> {
+pub(crate) fn list(db: &Connection, scope_ids: ScopeIds, filter: &EntryFilter) -> rusqlite::Result<EntryList> {
     let mut statement =
-        connection.prepare_cached("SELECT id, kind FROM entries WHERE at >= ?1 ORDER BY at DESC, id DESC LIMIT ?2")?;
+        db.prepare_cached("SELECT id, kind FROM entries WHERE at >= ?1 ORDER BY at DESC, id DESC LIMIT ?2")?;
     let mut rows = statement.query(params![filter.since.0, MAX_LOOKED_AT.cast_signed() + 1])?;
     let (mut entries, mut looked_at) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
@@ -143,19 +142,15 @@ pub(crate) fn list(connection: &Connection, scope_ids: ScopeIds, filter: &EntryF
             return Ok(EntryList { entries, is_whole: false });
         }
         if filter.kinds.contains(&written(row, 1, EntryKind::parse)?) {
-            entries.extend(by_id(connection, scope_ids, row.get(0)?)?.map(|stored| stored.entry));
+            entries.extend(by_id(db, scope_ids, row.get(0)?)?.map(|stored| stored.entry));
         }
     }
     Ok(EntryList { entries, is_whole: true })
 }
 
-pub(crate) fn session_of(connection: &Connection, id: i64) -> rusqlite::Result<Option<SessionKey>> {
-    connection
-        .prepare_cached(
-            "SELECT s.client, s.key FROM entries e CROSS JOIN sessions s ON s.id = e.session_id WHERE e.id = ?1",
-        )?
-        .query_row([id], |row| Ok(SessionKey { client: row.get(0)?, key: row.get(1)? }))
-        .optional()
+pub(crate) fn session_of(db: &Connection, id: i64) -> rusqlite::Result<Option<SessionKey>> {
+    db.sql("SELECT s.client, s.key FROM entries e CROSS JOIN sessions s ON s.id = e.session_id WHERE e.id = ?1")
+        .find([id], |row| Ok(SessionKey { client: row.get(0)?, key: row.get(1)? }))
 }
 
 /// The data that identifies an entry to a person.
@@ -168,56 +163,53 @@ pub(crate) struct EntryLabel {
 }
 
 /// Returns the entries that have a text, wherever they are visible.
-pub(crate) fn with_text(connection: &Connection, blob_id: i64) -> rusqlite::Result<Vec<EntryLabel>> {
-    let mut statement = connection
-        .prepare_cached("SELECT id, reference, kind, title, source FROM entries WHERE blob_id = ?1 ORDER BY id")?;
-    let named = statement.query_map([blob_id], |row| {
-        Ok(EntryLabel {
-            id: row.get(0)?,
-            reference: read_reference(row, 1)?,
-            kind: written(row, 2, EntryKind::parse)?,
-            title: row.get(3)?,
-            source: row.get(4)?,
-        })
-    })?;
-    named.collect()
+pub(crate) fn with_text(db: &Connection, blob_id: i64) -> rusqlite::Result<Vec<EntryLabel>> {
+    db.sql("SELECT id, reference, kind, title, source FROM entries WHERE blob_id = ?1 ORDER BY id").all(
+        [blob_id],
+        |row| {
+            Ok(EntryLabel {
+                id: row.get(0)?,
+                reference: read_reference(row, 1)?,
+                kind: written(row, 2, EntryKind::parse)?,
+                title: row.get(3)?,
+                source: row.get(4)?,
+            })
+        },
+    )
 }
 
-pub(crate) fn are_none(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.prepare_cached("SELECT NOT EXISTS (SELECT 1 FROM entries)")?.query_row([], |row| row.get(0))
+pub(crate) fn are_none(db: &Connection) -> rusqlite::Result<bool> {
+    db.sql("SELECT NOT EXISTS (SELECT 1 FROM entries)").value([])
 }
 
 /// Returns the tombstone of an entry that is gone.
-pub(crate) fn gone(connection: &Connection, reference: Reference) -> rusqlite::Result<Option<Gone>> {
-    connection
-        .prepare_cached("SELECT why, at, kind FROM gone WHERE reference = ?1")?
-        .query_row([reference.as_str()], |row| {
-            Ok(Gone {
-                why: written(row, 0, WhyGone::parse)?,
-                at: Timestamp(row.get(1)?),
-                kind: written(row, 2, EntryKind::parse)?,
-            })
+pub(crate) fn gone(db: &Connection, reference: Reference) -> rusqlite::Result<Option<Gone>> {
+    db.sql("SELECT why, at, kind FROM gone WHERE reference = ?1").find([reference.as_str()], |row| {
+        Ok(Gone {
+            why: written(row, 0, WhyGone::parse)?,
+            at: Timestamp(row.get(1)?),
+            kind: written(row, 2, EntryKind::parse)?,
         })
-        .optional()
+    })
 }
 
 /// Records that an entry was used, so that it is evicted later than others.
 pub(crate) fn touch(tx: &Transaction<'_>, id: i64, now: Timestamp) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE entries SET used_at = ?2 WHERE id = ?1")?.execute([id, now.0]).map(drop)
+    tx.sql("UPDATE entries SET used_at = ?2 WHERE id = ?1").run([id, now.0])
 }
 
 const SELECT: &str =
     "SELECT e.id, e.blob_id, e.used_at, e.reference, e.kind, e.origin, e.level, e.title, e.source, e.at,
     e.expires_at, e.pinned, b.bytes, e.redactions FROM entries e JOIN blobs b ON b.id = e.blob_id";
 
-fn one(connection: &Connection, sql: &str, parameters: impl rusqlite::Params) -> rusqlite::Result<Option<EntryRow>> {
-    let found = connection.prepare_cached(sql)?.query_row(parameters, read).optional()?;
+fn one(db: &Connection, sql: &str, parameters: impl rusqlite::Params) -> rusqlite::Result<Option<EntryRow>> {
+    let found = db.sql(sql).find(parameters, read)?;
     let Some(mut stored) = found else { return Ok(None) };
     if stored.entry.kind == EntryKind::Note {
-        (stored.entry.note, stored.entry.superseded_by) = notes::load(connection, stored.id)?;
+        (stored.entry.note, stored.entry.superseded_by) = notes::load(db, stored.id)?;
     }
     if stored.entry.kind == EntryKind::Run {
-        stored.entry.run = runs::load(connection, stored.id)?;
+        stored.entry.run = runs::load(db, stored.id)?;
     }
     Ok(Some(stored))
 }
@@ -249,19 +241,18 @@ pub(crate) fn read_reference(row: &Row<'_>, column: usize) -> rusqlite::Result<R
 }
 
 /// Returns a reference that no entry has or ever had.
-pub(crate) fn unused_reference(connection: &Connection) -> Result<Reference, Fault> {
+pub(crate) fn unused_reference(db: &Connection) -> Result<Reference, Fault> {
     loop {
         let unusable = |error| StoreError::unusable(StorePart::RandomSource, &std::io::Error::other(error));
         let bits = getrandom::u64().map_err(unusable)?;
         let reference = Reference::from_bits(bits);
-        if !is_used(connection, reference)? {
+        if !is_used(db, reference)? {
             return Ok(reference);
         }
     }
 }
 
-fn is_used(connection: &Connection, reference: Reference) -> rusqlite::Result<bool> {
-    connection
-        .prepare_cached("SELECT 1 FROM entries WHERE reference = ?1 UNION ALL SELECT 1 FROM gone WHERE reference = ?1")?
-        .exists([reference.as_str()])
+fn is_used(db: &Connection, reference: Reference) -> rusqlite::Result<bool> {
+    db.sql("SELECT 1 FROM entries WHERE reference = ?1 UNION ALL SELECT 1 FROM gone WHERE reference = ?1")
+        .has([reference.as_str()])
 }

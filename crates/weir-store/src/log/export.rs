@@ -1,6 +1,7 @@
 //! Reads the log from its beginning, page by page.
 
 use rusqlite::{Connection, OptionalExtension, params};
+use weir_ledger::Sql as _;
 
 #[derive(Debug, Clone)]
 pub struct ExportedEvent {
@@ -81,8 +82,8 @@ pub(crate) enum LogRow {
 
 /// Returns the next rows after an id, with their ids. The event that kept an entry is left out if the entry is gone;
 /// the event that it is gone is not.
-pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> rusqlite::Result<Vec<(i64, LogRow)>> {
-    let mut statement = connection.prepare_cached(
+pub(crate) fn page(db: &Connection, after: i64, most: usize) -> rusqlite::Result<Vec<(i64, LogRow)>> {
+    let mut statement = db.prepare_cached(
         "SELECT v.id, v.at, s.client, s.key, w.name, v.kind, v.priority, v.text, v.data, g.reference, g.why,
              e.reference, e.kind, e.origin, e.level, e.title, e.source, e.redactions, e.pinned, e.expires_at, e.blob_id
          FROM events v LEFT JOIN sessions s ON s.id = v.session_id LEFT JOIN works w ON w.id = v.work_id
@@ -121,8 +122,8 @@ pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> rusqlite
             redactions: row.get(17)?,
             pinned: row.get(18)?,
             expires_at: row.get(19)?,
-            note: note(connection, id)?,
-            run: run(connection, id)?,
+            note: note(db, id)?,
+            run: run(db, id)?,
         };
         things.push((id, LogRow::Entry(Box::new(entry), row.get(20)?)));
     }
@@ -130,49 +131,49 @@ pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> rusqlite
 }
 
 /// Returns whether an entry still exists.
-pub(crate) fn is_there(connection: &Connection, id: i64) -> rusqlite::Result<bool> {
-    connection.prepare_cached("SELECT 1 FROM entries WHERE id = ?1")?.exists([id])
+pub(crate) fn is_there(db: &Connection, id: i64) -> rusqlite::Result<bool> {
+    db.sql("SELECT 1 FROM entries WHERE id = ?1").has([id])
 }
 
-fn note(connection: &Connection, id: i64) -> rusqlite::Result<Option<ExportedNote>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT n.kind, n.topic, n.revision, e.reference, n.commit_id, n.branch, n.confirmed_at
+fn note(db: &Connection, id: i64) -> rusqlite::Result<Option<ExportedNote>> {
+    let note = db
+        .sql(
+            "SELECT n.kind, n.topic, n.revision, e.reference, n.commit_id, n.branch, n.confirmed_at
          FROM notes n LEFT JOIN entries e ON e.id = n.superseded_by WHERE n.entry_id = ?1",
-    )?;
-    let note = statement.query_row([id], |row| {
-        Ok(ExportedNote {
-            kind: row.get(0)?,
-            topic: row.get(1)?,
-            revision: row.get(2)?,
-            superseded_by: row.get(3)?,
-            commit: row.get(4)?,
-            branch: row.get(5)?,
-            confirmed_at: row.get(6)?,
-            files: Vec::new(),
-            cites: Vec::new(),
-        })
-    });
+        )
+        .one([id], |row| {
+            Ok(ExportedNote {
+                kind: row.get(0)?,
+                topic: row.get(1)?,
+                revision: row.get(2)?,
+                superseded_by: row.get(3)?,
+                commit: row.get(4)?,
+                branch: row.get(5)?,
+                confirmed_at: row.get(6)?,
+                files: Vec::new(),
+                cites: Vec::new(),
+            })
+        });
     let Some(mut note) = note.optional()? else { return Ok(None) };
-    let mut files = connection.prepare_cached("SELECT path, hash FROM note_files WHERE entry_id = ?1 ORDER BY path")?;
+    let mut files = db.prepare_cached("SELECT path, hash FROM note_files WHERE entry_id = ?1 ORDER BY path")?;
     note.files = files.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
-    let mut cites = connection.prepare_cached(
+    let mut cites = db.prepare_cached(
         "SELECT e.reference FROM citations c JOIN entries e ON e.id = c.entry_id WHERE c.note_id = ?1 ORDER BY e.id",
     )?;
     note.cites = cites.query_map([id], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     Ok(Some(note))
 }
 
-fn run(connection: &Connection, id: i64) -> rusqlite::Result<Option<ExportedRun>> {
-    let mut statement =
-        connection.prepare_cached("SELECT exit_code, signal, millis, sandbox, ended FROM runs WHERE entry_id = ?1")?;
-    let run = statement.query_row([id], |row| {
-        Ok(ExportedRun {
-            exit_code: row.get(0)?,
-            signal: row.get(1)?,
-            millis: row.get(2)?,
-            sandbox: row.get(3)?,
-            ended: row.get(4)?,
-        })
-    });
+fn run(db: &Connection, id: i64) -> rusqlite::Result<Option<ExportedRun>> {
+    let run =
+        db.sql("SELECT exit_code, signal, millis, sandbox, ended FROM runs WHERE entry_id = ?1").one([id], |row| {
+            Ok(ExportedRun {
+                exit_code: row.get(0)?,
+                signal: row.get(1)?,
+                millis: row.get(2)?,
+                sandbox: row.get(3)?,
+                ended: row.get(4)?,
+            })
+        });
     run.optional()
 }

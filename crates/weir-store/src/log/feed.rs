@@ -1,7 +1,8 @@
 //! The log as its index sees it.
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 use weir_core::{EventKind, WhyGone};
+use weir_ledger::Sql as _;
 
 use crate::blobs::Blobs;
 use crate::db::Db;
@@ -20,7 +21,7 @@ pub(crate) struct LogFeed<'a> {
 
 impl Feed for LogFeed<'_> {
     fn identity(&self) -> Result<String> {
-        self.log.read(|c| c.prepare_cached("SELECT value FROM identity WHERE id = 1")?.query_row([], |row| row.get(0)))
+        self.log.read(|c| c.sql("SELECT value FROM identity WHERE id = 1").value([]))
     }
 
     fn head(&self) -> Result<i64> {
@@ -33,20 +34,16 @@ impl Feed for LogFeed<'_> {
 
     fn reference(&self, entry_id: i64) -> Result<Option<String>> {
         self.log.read(|c| {
-            c.prepare_cached(
+            c.sql(
                 "SELECT reference FROM entries WHERE id = ?1 UNION ALL SELECT reference FROM gone WHERE entry_id = ?1",
-            )?
-            .query_row([entry_id], |row| row.get(0))
-            .optional()
+            )
+            .find_value([entry_id])
         })
     }
 
     fn has_change(&self, position: i64, entry_id: i64) -> Result<bool> {
-        let event: Option<Option<i64>> = self.log.read(|c| {
-            c.prepare_cached("SELECT entry_id FROM events WHERE id = ?1")?
-                .query_row([position], |row| row.get(0))
-                .optional()
-        })?;
+        let event: Option<Option<i64>> =
+            self.log.read(|c| c.sql("SELECT entry_id FROM events WHERE id = ?1").find_value([position]))?;
         Ok(match event {
             Some(entry) => entry == Some(entry_id),
             // The event that kept an entry is removed with it. An entry has the id of that event.
@@ -71,20 +68,19 @@ impl Feed for LogFeed<'_> {
 }
 
 /// Returns the position of the newest change, or 0 if there is none.
-pub(super) fn head(connection: &Connection) -> rusqlite::Result<i64> {
-    connection
-        .prepare_cached("SELECT max(id) FROM events INDEXED BY events_changes WHERE entry_id IS NOT NULL")?
-        .query_row([], |row| row.get::<_, Option<i64>>(0))
+pub(super) fn head(db: &Connection) -> rusqlite::Result<i64> {
+    db.sql("SELECT max(id) FROM events INDEXED BY events_changes WHERE entry_id IS NOT NULL")
+        .one([], |row| row.get::<_, Option<i64>>(0))
         .map(Option::unwrap_or_default)
 }
 
-fn after(connection: &Connection, position: i64, most: usize) -> rusqlite::Result<Vec<Change>> {
-    let mut statement = connection.prepare_cached(
+fn after(db: &Connection, position: i64, most: usize) -> rusqlite::Result<Vec<Change>> {
+    db.sql(
         "SELECT v.id, v.entry_id, v.kind, g.why FROM events v INDEXED BY events_changes
              LEFT JOIN gone g ON g.entry_id = v.entry_id
          WHERE v.id > ?1 AND v.entry_id IS NOT NULL ORDER BY v.id LIMIT ?2",
-    )?;
-    let changes = statement.query_map([position, most as i64], |row| {
+    )
+    .all([position, most as i64], |row| {
         let event_kind: String = row.get(2)?;
         let why: Option<String> = row.get(3)?;
         let kind = match why {
@@ -93,17 +89,11 @@ fn after(connection: &Connection, position: i64, most: usize) -> rusqlite::Resul
             _ => ChangeKind::OtherwiseGone,
         };
         Ok(Change { position: row.get(0)?, entry_id: row.get(1)?, kind })
-    })?;
-    changes.collect()
+    })
 }
 
 /// Reads an entry without its text, and the id of the text.
-fn load(connection: &Connection, entry_id: i64) -> rusqlite::Result<Option<(IndexedEntry, i64)>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT e.kind, e.level, s.client, s.key, w.name, e.source, e.at, e.title, e.blob_id
-         FROM entries e LEFT JOIN sessions s ON s.id = e.session_id LEFT JOIN works w ON w.id = e.work_id
-         WHERE e.id = ?1",
-    )?;
+fn load(db: &Connection, entry_id: i64) -> rusqlite::Result<Option<(IndexedEntry, i64)>> {
     let read = |row: &rusqlite::Row<'_>| {
         let entry = IndexedEntry {
             kind: row.get(0)?,
@@ -118,5 +108,10 @@ fn load(connection: &Connection, entry_id: i64) -> rusqlite::Result<Option<(Inde
         };
         Ok((entry, row.get(8)?))
     };
-    statement.query_row([entry_id], read).optional()
+    db.sql(
+        "SELECT e.kind, e.level, s.client, s.key, w.name, e.source, e.at, e.title, e.blob_id
+         FROM entries e LEFT JOIN sessions s ON s.id = e.session_id LEFT JOIN works w ON w.id = e.work_id
+         WHERE e.id = ?1",
+    )
+    .find([entry_id], read)
 }

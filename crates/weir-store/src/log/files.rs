@@ -1,8 +1,9 @@
 //! The files of a session. Invariant: at most one file is active; a session has at most [`MAX_FILES`] files, the most
 //! recently used ones.
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use weir_core::{EventKind, Timestamp};
+use weir_ledger::Sql as _;
 
 /// Maximum number of files of a session.
 const MAX_FILES: i64 = 400;
@@ -31,23 +32,21 @@ pub struct SessionFile {
 
 const COLUMNS: &str = "path, hash, bytes, lines, tokens, outline_tokens, known_at, edits, active, was_read, shown";
 
-pub(crate) fn find(connection: &Connection, session: i64, path: &str) -> rusqlite::Result<Option<SessionFile>> {
+pub(crate) fn find(db: &Connection, session: i64, path: &str) -> rusqlite::Result<Option<SessionFile>> {
     let sql = format!("SELECT {COLUMNS} FROM session_files WHERE session_id = ?1 AND path = ?2");
-    connection.prepare_cached(&sql)?.query_row(params![session, path], read).optional()
+    db.sql(&sql).find(params![session, path], read)
 }
 
 /// Returns the files of a session, the most recently used first.
-pub(crate) fn all(connection: &Connection, session: i64) -> rusqlite::Result<Vec<SessionFile>> {
+pub(crate) fn all(db: &Connection, session: i64) -> rusqlite::Result<Vec<SessionFile>> {
     let sql = format!("SELECT {COLUMNS} FROM session_files WHERE session_id = ?1 ORDER BY turn DESC");
-    connection.prepare_cached(&sql)?.query_map([session], read)?.collect()
+    db.sql(&sql).all([session], read)
 }
 
 /// Returns what the events of a session say about files, oldest first.
-pub(crate) fn event_data(connection: &Connection, session: i64) -> rusqlite::Result<Vec<String>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT data FROM events WHERE session_id = ?1 AND kind = ?2 AND data IS NOT NULL ORDER BY id",
-    )?;
-    statement.query_map(params![session, EventKind::File.as_str()], |row| row.get(0))?.collect()
+pub(crate) fn event_data(db: &Connection, session: i64) -> rusqlite::Result<Vec<String>> {
+    db.sql("SELECT data FROM events WHERE session_id = ?1 AND kind = ?2 AND data IS NOT NULL ORDER BY id")
+        .values(params![session, EventKind::File.as_str()])
 }
 
 /// Stores what a session knows of a file. `turn` counts up. Returns the previously active file if this one replaces it.
@@ -58,11 +57,11 @@ pub(crate) fn keep(
     file: &SessionFile,
 ) -> rusqlite::Result<Option<String>> {
     let before = if file.active { no_longer_active(tx, session, &file.path)? } else { None };
-    tx.prepare_cached(
+    tx.sql(
         "INSERT OR REPLACE INTO session_files (session_id, path, hash, bytes, lines, tokens, outline_tokens, known_at,
              turn, edits, active, was_read, shown) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-    )?
-    .execute(params![
+    )
+    .run(params![
         session,
         file.path,
         file.hash,
@@ -77,48 +76,42 @@ pub(crate) fn keep(
         file.was_read,
         file.shown
     ])?;
-    tx.prepare_cached(
+    tx.sql(
         "DELETE FROM session_files WHERE session_id = ?1 AND turn <= (SELECT turn FROM session_files
              WHERE session_id = ?1 ORDER BY turn DESC LIMIT 1 OFFSET ?2)",
-    )?
-    .execute(params![session, MAX_FILES])?;
+    )
+    .run(params![session, MAX_FILES])?;
     Ok(before)
 }
 
 /// Deactivates the active file and returns it, unless it is the one at `path`.
 fn no_longer_active(tx: &Transaction<'_>, session: i64, path: &str) -> rusqlite::Result<Option<String>> {
-    tx.prepare_cached(
-        "UPDATE session_files SET active = 0 WHERE session_id = ?1 AND active = 1 AND path <> ?2 RETURNING path",
-    )?
-    .query_row(params![session, path], |row| row.get(0))
-    .optional()
+    tx.sql("UPDATE session_files SET active = 0 WHERE session_id = ?1 AND active = 1 AND path <> ?2 RETURNING path")
+        .find_value(params![session, path])
 }
 
 /// Forgets one file of a session, or all of them. Returns how many.
 pub(crate) fn forget(tx: &Transaction<'_>, session: i64, path: Option<&str>) -> rusqlite::Result<usize> {
     match path {
-        Some(path) => tx
-            .prepare_cached("DELETE FROM session_files WHERE session_id = ?1 AND path = ?2")?
-            .execute(params![session, path]),
-        None => tx.prepare_cached("DELETE FROM session_files WHERE session_id = ?1")?.execute([session]),
+        Some(path) => {
+            tx.sql("DELETE FROM session_files WHERE session_id = ?1 AND path = ?2").execute(params![session, path])
+        }
+        None => tx.sql("DELETE FROM session_files WHERE session_id = ?1").execute([session]),
     }
 }
 
 /// Returns whether the model of any session has been given a file.
-pub(crate) fn any_shown(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.prepare_cached("SELECT 1 FROM session_files WHERE shown = 1 LIMIT 1")?.exists([])
+pub(crate) fn any_shown(db: &Connection) -> rusqlite::Result<bool> {
+    db.sql("SELECT 1 FROM session_files WHERE shown = 1 LIMIT 1").has([])
 }
 
 /// Records that the model no longer has any of the texts. Some clients do not say to which session a tool call belongs,
 /// so if the session has no files of its own, this applies to all sessions.
 pub(crate) fn not_shown(tx: &Transaction<'_>, session: Option<i64>) -> rusqlite::Result<()> {
-    let own = tx.prepare_cached("SELECT 1 FROM session_files WHERE session_id = ?1 LIMIT 1")?.exists([session])?;
+    let own = tx.sql("SELECT 1 FROM session_files WHERE session_id = ?1 LIMIT 1").has([session])?;
     match own {
-        true => tx
-            .prepare_cached("UPDATE session_files SET shown = 0 WHERE session_id = ?1 AND +shown = 1")?
-            .execute([session])
-            .map(drop),
-        false => tx.prepare_cached("UPDATE session_files SET shown = 0 WHERE shown = 1")?.execute([]).map(drop),
+        true => tx.sql("UPDATE session_files SET shown = 0 WHERE session_id = ?1 AND +shown = 1").run([session]),
+        false => tx.sql("UPDATE session_files SET shown = 0 WHERE shown = 1").run([]),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, Params, Transaction, params};
 use weir_core::{EntryKind, Reference, Timestamp, WhyGone};
+use weir_ledger::Sql as _;
 
 use super::entries::read_reference;
 use super::events;
@@ -101,10 +102,10 @@ pub(crate) struct ScopedSelection<'a> {
 }
 
 /// Returns what a selection would remove.
-pub(crate) fn plan(connection: &Connection, scoped: ScopedSelection<'_>) -> rusqlite::Result<Plan> {
-    let chosen = ResolvedSelection::new(connection, scoped)?;
-    let entries = chosen.entries(connection)?;
-    let events = chosen.events(connection, &entries)?;
+pub(crate) fn plan(db: &Connection, scoped: ScopedSelection<'_>) -> rusqlite::Result<Plan> {
+    let chosen = ResolvedSelection::new(db, scoped)?;
+    let entries = chosen.entries(db)?;
+    let events = chosen.events(db, &entries)?;
     let mut hasher = blake3::Hasher::new();
     for id in entries.iter().map(|entry| entry.id).chain([-1]).chain(events.iter().copied()) {
         hasher.update(&id.to_le_bytes());
@@ -133,8 +134,7 @@ pub(crate) fn run(
     // A guide repeats parts of its session's events and entries, and is written again from what is left. An entry has
     // the id of the event that kept it.
     for id in events.iter().copied().chain(plan.entries.iter().map(|entry| entry.id)) {
-        tx.prepare_cached("DELETE FROM guides WHERE session_id = (SELECT session_id FROM events WHERE id = ?1)")?
-            .execute([id])?;
+        tx.sql("DELETE FROM guides WHERE session_id = (SELECT session_id FROM events WHERE id = ?1)").run([id])?;
     }
     chosen.forget_files(tx)?;
     for event in events {
@@ -159,36 +159,36 @@ struct ResolvedSelection<'a> {
 }
 
 impl<'a> ResolvedSelection<'a> {
-    fn new(connection: &Connection, scoped: ScopedSelection<'a>) -> rusqlite::Result<Self> {
+    fn new(db: &Connection, scoped: ScopedSelection<'a>) -> rusqlite::Result<Self> {
         let ScopedSelection { scope_ids, selection } = scoped;
         let key = selection.session.as_ref();
-        let sessions = key.map(|key| scopes::sessions_with_key(connection, key)).transpose()?;
+        let sessions = key.map(|key| scopes::sessions_with_key(db, key)).transpose()?;
         Ok(Self { scope_ids, selection, sessions })
     }
 
-    fn entries(&self, connection: &Connection) -> rusqlite::Result<Vec<PlannedEntry>> {
+    fn entries(&self, db: &Connection) -> rusqlite::Result<Vec<PlannedEntry>> {
         let selection = self.selection;
         let mut entries = Vec::new();
         if !selection.references.is_empty() {
             for reference in &selection.references {
-                entries.extend(self.driven_by(connection, "e.reference = ?3", reference.as_str())?);
+                entries.extend(self.driven_by(db, "e.reference = ?3", reference.as_str())?);
             }
         } else if let Some(topic) = &selection.topic {
-            entries = self.driven_by(connection, "n.topic = ?3", topic)?;
+            entries = self.driven_by(db, "n.topic = ?3", topic)?;
         } else if let Some(source) = &selection.source {
             // A folder includes everything below it: `/` is the last character before `0`.
-            entries = self.driven_by(connection, "e.source = ?3", source)?;
+            entries = self.driven_by(db, "e.source = ?3", source)?;
             let below = "e.source > ?3 || '/' AND e.source < ?3 || '0'";
-            entries.extend(self.driven_by(connection, below, source.trim_end_matches('/'))?);
+            entries.extend(self.driven_by(db, below, source.trim_end_matches('/'))?);
         } else if let Some(sessions) = &self.sessions {
             for session in sessions {
-                entries.extend(self.driven_by(connection, "e.session_id = ?3", session)?);
+                entries.extend(self.driven_by(db, "e.session_id = ?3", session)?);
             }
         } else if selection.since.is_some() || selection.before.is_some() {
             let since = selection.since.map_or(i64::MIN, |at| at.0);
-            entries = self.driven_by(connection, "e.at >= ?3", since)?;
+            entries = self.driven_by(db, "e.at >= ?3", since)?;
         } else if selection.everything {
-            entries = self.driven_by(connection, "e.id > ?3", 0)?;
+            entries = self.driven_by(db, "e.id > ?3", 0)?;
         }
         entries.sort_unstable_by_key(|entry| entry.id);
         entries.dedup_by_key(|entry| entry.id);
@@ -198,7 +198,7 @@ impl<'a> ResolvedSelection<'a> {
     /// Returns the entries that one condition finds and that meet the others.
     fn driven_by(
         &self,
-        connection: &Connection,
+        db: &Connection,
         condition: &str,
         value: impl rusqlite::ToSql,
     ) -> rusqlite::Result<Vec<PlannedEntry>> {
@@ -215,7 +215,7 @@ impl<'a> ResolvedSelection<'a> {
                      OR (e.source > rtrim(?5, '/') || '/' AND e.source < rtrim(?5, '/') || '0'))
                  AND e.at BETWEEN ?6 AND ?7"
         );
-        let mut statement = connection.prepare_cached(&sql)?;
+        let mut statement = db.prepare_cached(&sql)?;
         let (since, last) = self.span();
         let parameters = params![
             self.scope_ids.session,
@@ -247,10 +247,10 @@ impl<'a> ResolvedSelection<'a> {
     }
 
     /// Returns the events to remove along with the entries: those that an entry repeats, and those selected themselves.
-    fn events(&self, connection: &Connection, entries: &[PlannedEntry]) -> rusqlite::Result<Vec<i64>> {
-        let mut events = self.own_events(connection)?;
+    fn events(&self, db: &Connection, entries: &[PlannedEntry]) -> rusqlite::Result<Vec<i64>> {
+        let mut events = self.own_events(db)?;
         for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Said) {
-            events.extend(said::events_of(connection, entry.id, entry.reference)?);
+            events.extend(said::events_of(db, entry.id, entry.reference)?);
         }
         events.sort_unstable();
         events.dedup();
@@ -259,7 +259,7 @@ impl<'a> ResolvedSelection<'a> {
 
     /// Returns the events that the selection itself covers. Only selections by session, by time or of everything cover
     /// any.
-    fn own_events(&self, connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    fn own_events(&self, db: &Connection) -> rusqlite::Result<Vec<i64>> {
         let selection = self.selection;
         if !selection.references.is_empty() || selection.topic.is_some() || selection.source.is_some() {
             return Ok(Vec::new());
@@ -269,16 +269,16 @@ impl<'a> ResolvedSelection<'a> {
             let mut events = Vec::new();
             for session in sessions {
                 let condition = "session_id = ?3 AND session_id IS NOT NULL AND id > 0";
-                events.extend(event_ids(connection, condition, params![since, last, session])?);
+                events.extend(event_ids(db, condition, params![since, last, session])?);
             }
             return Ok(events);
         }
         if selection.since.is_some() || selection.before.is_some() {
             // Look at every event: forgetting is rare, and must be exact even if the clock was changed.
-            return event_ids(connection, "id > 0", params![since, last]);
+            return event_ids(db, "id > 0", params![since, last]);
         }
         match selection.everything {
-            true => event_ids(connection, "id > 0", params![since, last]),
+            true => event_ids(db, "id > 0", params![since, last]),
             false => Ok(Vec::new()),
         }
     }
@@ -297,7 +297,7 @@ impl<'a> ResolvedSelection<'a> {
         }
         if selection.since.is_some() || selection.before.is_some() || selection.everything {
             let sql = "DELETE FROM session_files WHERE session_id > 0 AND known_at BETWEEN ?1 AND ?2";
-            tx.prepare_cached(sql)?.execute(params![since, last])?;
+            tx.sql(sql).run(params![since, last])?;
         }
         Ok(())
     }
@@ -309,11 +309,10 @@ impl<'a> ResolvedSelection<'a> {
     }
 }
 
-fn event_ids(connection: &Connection, condition: &str, parameters: impl Params) -> rusqlite::Result<Vec<i64>> {
+fn event_ids(db: &Connection, condition: &str, parameters: impl Params) -> rusqlite::Result<Vec<i64>> {
     let sql = format!(
         "SELECT id FROM events WHERE {condition} AND at BETWEEN ?1 AND ?2 AND entry_id IS NULL
              AND kind <> 'gone' ORDER BY id"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    statement.query_map(parameters, |row| row.get(0))?.collect()
+    db.sql(&sql).values(parameters)
 }

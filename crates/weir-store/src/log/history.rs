@@ -1,10 +1,11 @@
 //! Reads events, newest first. Invariant: the cost of a page depends on what it shows, not on the size of the log.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Row, params};
 use weir_core::{
     EntryKind, Event, EventKind, LoggedEvent, Origin, Priority, Reference, RunFacts, Scope, SessionKey, Timestamp,
     WhyGone,
 };
+use weir_ledger::Sql as _;
 
 use super::scopes::{self, VISIBLE};
 use super::{runs, written};
@@ -42,11 +43,11 @@ pub struct Moment {
 }
 
 /// Reads a page of history that is visible in `scope`. A session or work that does not exist has no history.
-pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilter) -> rusqlite::Result<Vec<Moment>> {
-    let scope_ids = scopes::find(connection, scope)?;
+pub(crate) fn page(db: &Connection, scope: &Scope, filter: &HistoryFilter) -> rusqlite::Result<Vec<Moment>> {
+    let scope_ids = scopes::find(db, scope)?;
     let (driver, id) = match (&filter.session, &filter.work) {
-        (Some(key), _) => ("v.session_id = ?3", scopes::sessions_with_key(connection, key)?.first().copied()),
-        (None, Some(name)) => ("+v.work_id = ?3", scopes::find_work(connection, name)?),
+        (Some(key), _) => ("v.session_id = ?3", scopes::sessions_with_key(db, key)?.first().copied()),
+        (None, Some(name)) => ("+v.work_id = ?3", scopes::find_work(db, name)?),
         // `?3` must appear in every variant; here the condition is always true.
         (None, None) => ("?3 = 0", Some(0)),
     };
@@ -62,10 +63,10 @@ pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilte
              AND (v.entry_id IS NULL OR {VISIBLE} OR g.level IN ('project', 'user'))
          ORDER BY v.at DESC, v.id DESC"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
+    let mut statement = db.prepare_cached(&sql)?;
     let since = filter.since.map_or(i64::MIN, |since| since.0);
     let page = match filter.before {
-        Some(id) => (time_of(connection, id)?, id),
+        Some(id) => (time_of(db, id)?, id),
         None => (i64::MAX, i64::MAX),
     };
     let (at, before) = page.min((filter.until.map_or(i64::MAX, |until| until.0), i64::MIN));
@@ -87,7 +88,7 @@ pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilte
     {
         let mut moment = read(row)?;
         if matches!(moment.entry, Some((EntryKind::Run, _))) {
-            moment.run = runs::load(connection, row.get(14)?)?;
+            moment.run = runs::load(db, row.get(14)?)?;
         }
         moments.push(moment);
     }
@@ -95,11 +96,8 @@ pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilte
 }
 
 /// Returns the time of an event. If the event is gone, the time of the one before it.
-fn time_of(connection: &Connection, id: i64) -> rusqlite::Result<i64> {
-    let at = connection
-        .prepare_cached("SELECT at FROM events WHERE id <= ?1 ORDER BY id DESC LIMIT 1")?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
+fn time_of(db: &Connection, id: i64) -> rusqlite::Result<i64> {
+    let at = db.sql("SELECT at FROM events WHERE id <= ?1 ORDER BY id DESC LIMIT 1").find_value([id])?;
     Ok(at.unwrap_or(i64::MIN))
 }
 

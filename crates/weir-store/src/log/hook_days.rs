@@ -4,6 +4,7 @@
 use rusqlite::{Connection, Params, Transaction};
 use weir_core::Timestamp;
 use weir_core::time::DAY;
+use weir_ledger::Sql as _;
 
 use super::written;
 
@@ -128,24 +129,22 @@ pub struct OutcomeSum {
 pub(crate) fn record(tx: &Transaction<'_>, run: &HookRun) -> rusqlite::Result<()> {
     // Each hook is a process that prepares this statement once, so it is short: columns are not named, and the order of
     // hooks is not compared.
-    tx.prepare_cached(
+    tx.sql(
         "INSERT INTO hooks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8)
          ON CONFLICT DO UPDATE SET event = ?5, at = ?6, micros = ?7, count = count + 1, bytes = bytes + ?8",
-    )?
-    .execute(row(run))
-    .map(drop)
+    )
+    .run(row(run))
 }
 
 /// Records a hook from the spool, which may have run before the last one that was recorded.
 pub(crate) fn record_late(tx: &Transaction<'_>, run: &HookRun) -> rusqlite::Result<()> {
-    tx.prepare_cached(
+    tx.sql(
         "INSERT INTO hooks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8)
          ON CONFLICT DO UPDATE SET event = CASE WHEN ?6 < at THEN event ELSE ?5 END,
              micros = CASE WHEN ?6 < at THEN micros ELSE ?7 END,
              at = max(at, ?6), count = count + 1, bytes = bytes + ?8",
-    )?
-    .execute(row(run))
-    .map(drop)
+    )
+    .run(row(run))
 }
 
 fn row(run: &HookRun) -> impl Params {
@@ -168,26 +167,25 @@ fn limit_of(micros: u64) -> u64 {
     limits.find(|limit| micros <= *limit).unwrap_or(i64::MAX.cast_unsigned())
 }
 
-pub(crate) fn last_of_each_client(connection: &Connection) -> rusqlite::Result<Vec<HookUse>> {
+pub(crate) fn last_of_each_client(db: &Connection) -> rusqlite::Result<Vec<HookUse>> {
     // With `max`, the engine takes the other columns from the row that has it.
-    let mut statement = connection.prepare_cached(
-        "SELECT client, event, max(at), micros, sum(count) FROM hooks GROUP BY client ORDER BY client",
-    )?;
-    let rows = statement.query_map([], |row| {
-        Ok(HookUse {
-            client: row.get(0)?,
-            event: row.get(1)?,
-            at: Timestamp(row.get(2)?),
-            micros: row.get::<_, i64>(3)?.cast_unsigned(),
-            count: row.get::<_, i64>(4)?.cast_unsigned(),
-        })
-    })?;
-    rows.collect()
+    db.sql("SELECT client, event, max(at), micros, sum(count) FROM hooks GROUP BY client ORDER BY client").all(
+        [],
+        |row| {
+            Ok(HookUse {
+                client: row.get(0)?,
+                event: row.get(1)?,
+                at: Timestamp(row.get(2)?),
+                micros: row.get::<_, i64>(3)?.cast_unsigned(),
+                count: row.get::<_, i64>(4)?.cast_unsigned(),
+            })
+        },
+    )
 }
 
 /// Returns the days since a time on which hooks ran, oldest first.
-pub(crate) fn days(connection: &Connection, since: Timestamp) -> rusqlite::Result<Vec<HookDay>> {
-    let mut statement = connection.prepare_cached(
+pub(crate) fn days(db: &Connection, since: Timestamp) -> rusqlite::Result<Vec<HookDay>> {
+    let mut statement = db.prepare_cached(
         "SELECT day, within, sum(count) FROM hooks WHERE day >= ?1 AND day > ?2
          GROUP BY day, within ORDER BY day, within",
     )?;
@@ -208,8 +206,8 @@ pub(crate) fn days(connection: &Connection, since: Timestamp) -> rusqlite::Resul
 }
 
 /// Returns what became of outputs since a time, by client. The day of the time is included in full.
-pub(crate) fn outcomes(connection: &Connection, since: Option<Timestamp>) -> rusqlite::Result<Vec<OutcomeSum>> {
-    let mut statement = connection.prepare_cached(
+pub(crate) fn outcomes(db: &Connection, since: Option<Timestamp>) -> rusqlite::Result<Vec<OutcomeSum>> {
+    let mut statement = db.prepare_cached(
         "SELECT client, outcome, sum(count), sum(bytes), min(day) FROM hooks
          WHERE day >= ?1 AND day > ?2 AND outcome <> '' GROUP BY client, outcome ORDER BY client, outcome",
     )?;
@@ -229,16 +227,16 @@ pub(crate) fn outcomes(connection: &Connection, since: Option<Timestamp>) -> rus
 /// Merges the hooks of all days before this time into one row of each client.
 pub(crate) fn merge_before(tx: &Transaction<'_>, before: Timestamp) -> rusqlite::Result<()> {
     let day = before.0.div_euclid(DAY);
-    let is_old = tx.prepare_cached("SELECT 1 FROM hooks WHERE day < ?1 AND day > ?2 LIMIT 1")?.exists([day, NO_DAY])?;
+    let is_old = tx.sql("SELECT 1 FROM hooks WHERE day < ?1 AND day > ?2 LIMIT 1").has([day, NO_DAY])?;
     if !is_old {
         return Ok(());
     }
-    tx.prepare_cached(
+    tx.sql(
         "INSERT OR REPLACE INTO hooks
          SELECT client, ?2, '', 0, event, max(at), micros, sum(count), 0 FROM hooks WHERE day < ?1 GROUP BY client",
-    )?
-    .execute([day, NO_DAY])?;
-    tx.prepare_cached("DELETE FROM hooks WHERE day < ?1 AND day > ?2")?.execute([day, NO_DAY]).map(drop)
+    )
+    .run([day, NO_DAY])?;
+    tx.sql("DELETE FROM hooks WHERE day < ?1 AND day > ?2").run([day, NO_DAY])
 }
 
 #[cfg(test)]

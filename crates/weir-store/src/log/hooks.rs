@@ -2,15 +2,19 @@
 
 use std::ops::RangeInclusive;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use weir_core::{SessionKey, Timestamp};
+use weir_ledger::Sql as _;
 
 /// Stores the guide of a session, replacing older ones.
 pub(crate) fn keep_guide(tx: &Transaction<'_>, session: i64, guide: &Guide, now: Timestamp) -> rusqlite::Result<()> {
-    tx.prepare_cached("DELETE FROM guides WHERE session_id = ?1")?.execute([session])?;
-    tx.prepare_cached("INSERT INTO guides (session_id, at, text, waiting) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![session, now.0, guide.text, guide.waiting])
-        .map(drop)
+    tx.sql("DELETE FROM guides WHERE session_id = ?1").run([session])?;
+    tx.sql("INSERT INTO guides (session_id, at, text, waiting) VALUES (?1, ?2, ?3, ?4)").run(params![
+        session,
+        now.0,
+        guide.text,
+        guide.waiting
+    ])
 }
 
 /// A stored guide.
@@ -21,40 +25,32 @@ pub struct Guide {
     pub waiting: bool,
 }
 
-pub(crate) fn guide(connection: &Connection, session: i64) -> rusqlite::Result<Option<Guide>> {
-    connection
-        .prepare_cached("SELECT text, waiting FROM guides WHERE session_id = ?1 ORDER BY id DESC LIMIT 1")?
-        .query_row([session], |row| Ok(Guide { text: row.get(0)?, waiting: row.get(1)? }))
-        .optional()
+pub(crate) fn guide(db: &Connection, session: i64) -> rusqlite::Result<Option<Guide>> {
+    db.sql("SELECT text, waiting FROM guides WHERE session_id = ?1 ORDER BY id DESC LIMIT 1")
+        .find([session], |row| Ok(Guide { text: row.get(0)?, waiting: row.get(1)? }))
 }
 
 /// Takes the waiting guide of a session, if there is one.
 pub(crate) fn take_waiting(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<Option<String>> {
-    tx.prepare_cached("UPDATE guides SET waiting = 0 WHERE session_id = ?1 AND waiting = 1 RETURNING text")?
-        .query_row([session], |row| row.get(0))
-        .optional()
+    tx.sql("UPDATE guides SET waiting = 0 WHERE session_id = ?1 AND waiting = 1 RETURNING text").find_value([session])
 }
 
 /// Maximum number of sessions that are searched for one with a request of the user.
 const MAX_SESSIONS: usize = 100;
 
 /// Returns the newest session with a request of the user in a work, of the same client as `but` and other than `but`.
-pub(crate) fn last_session(
-    connection: &Connection,
-    but: &SessionKey,
-    work: i64,
-) -> rusqlite::Result<Option<SessionKey>> {
-    let mut newest = connection.prepare_cached(
+pub(crate) fn last_session(db: &Connection, but: &SessionKey, work: i64) -> rusqlite::Result<Option<SessionKey>> {
+    let mut newest = db.prepare_cached(
         "SELECT id, key FROM sessions WHERE client = ?1 AND key <> ?2 ORDER BY started_at DESC LIMIT ?3",
     )?;
     let mut rows = newest.query(params![but.client, but.key, MAX_SESSIONS.cast_signed()])?;
     while let Some(row) = rows.next()? {
-        let asked = connection
-            .prepare_cached(
+        let asked = db
+            .sql(
                 "SELECT 1 FROM events INDEXED BY events_prompts
                  WHERE session_id = ?1 AND kind = 'prompt' AND work_id = ?2 LIMIT 1",
-            )?
-            .exists([row.get(0)?, work])?;
+            )
+            .has([row.get(0)?, work])?;
         if asked {
             return Ok(Some(SessionKey { client: but.client.clone(), key: row.get(1)? }));
         }
@@ -64,17 +60,14 @@ pub(crate) fn last_session(
 
 /// The newest session of a client in which the user asked for just this at that time, but for one.
 pub(crate) fn session_that_asked(
-    connection: &Connection,
+    db: &Connection,
     but: &SessionKey,
     text: &str,
     at: RangeInclusive<Timestamp>,
 ) -> rusqlite::Result<Option<SessionKey>> {
-    let mut asked = connection.prepare_cached(
-        "SELECT s.key FROM (SELECT id, key FROM sessions WHERE client = ?1 AND key <> ?2 ORDER BY started_at DESC LIMIT ?3) s
-         WHERE EXISTS (SELECT 1 FROM events INDEXED BY events_prompts
-             WHERE session_id = s.id AND kind = 'prompt' AND text = ?4 AND at BETWEEN ?5 AND ?6) LIMIT 1",
-    )?;
     let row = params![but.client, but.key, MAX_SESSIONS.cast_signed(), text, at.start().0, at.end().0];
-    let key = asked.query_row(row, |row| row.get(0)).optional()?;
+    let key = db.sql("SELECT s.key FROM (SELECT id, key FROM sessions WHERE client = ?1 AND key <> ?2 ORDER BY started_at DESC LIMIT ?3) s
+         WHERE EXISTS (SELECT 1 FROM events INDEXED BY events_prompts
+             WHERE session_id = s.id AND kind = 'prompt' AND text = ?4 AND at BETWEEN ?5 AND ?6) LIMIT 1").find_value(row)?;
     Ok(key.map(|key| SessionKey { client: but.client.clone(), key }))
 }

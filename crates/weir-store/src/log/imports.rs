@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use weir_core::{Event, SessionKey, Timestamp};
+use weir_ledger::Sql as _;
 
 /// Maximum difference between the times that a hook and a transcript give the same event, in milliseconds.
 const MAX_TIME_SKEW_MILLIS: u64 = 2 * 60 * 1000;
@@ -26,13 +27,11 @@ pub struct Conversation {
 }
 
 /// Returns how far a conversation was imported.
-pub(crate) fn read_to(connection: &Connection, of: &Conversation) -> rusqlite::Result<Option<ImportPosition>> {
-    connection
-        .prepare_cached("SELECT steps, message FROM imports WHERE client = ?1 AND key = ?2 AND subagent = ?3")?
-        .query_row(params![of.session.client, of.session.key, of.subagent], |row| {
+pub(crate) fn read_to(db: &Connection, of: &Conversation) -> rusqlite::Result<Option<ImportPosition>> {
+    db.sql("SELECT steps, message FROM imports WHERE client = ?1 AND key = ?2 AND subagent = ?3")
+        .find(params![of.session.client, of.session.key, of.subagent], |row| {
             Ok(ImportPosition { steps: row.get::<_, i64>(0)?.cast_unsigned(), message: row.get(1)? })
         })
-        .optional()
 }
 
 /// Records how far a conversation was imported.
@@ -42,12 +41,11 @@ pub(crate) fn record(
     to: &ImportPosition,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    tx.prepare_cached(
+    tx.sql(
         "INSERT INTO imports (client, key, subagent, steps, message, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (client, key, subagent) DO UPDATE SET steps = ?4, message = ?5, at = ?6",
-    )?
-    .execute(params![of.session.client, of.session.key, of.subagent, to.steps.cast_signed(), to.message, now.0])
-    .map(drop)
+    )
+    .run(params![of.session.client, of.session.key, of.subagent, to.steps.cast_signed(), to.message, now.0])
 }
 
 /// The events and summaries that a session already has, by their text.
@@ -93,17 +91,17 @@ fn summaries() -> EventKey {
 pub const SUMMARY: &str = "summary";
 
 /// Returns what a session already has.
-pub(crate) fn known(connection: &Connection, session: i64) -> rusqlite::Result<Known> {
+pub(crate) fn known(db: &Connection, session: i64) -> rusqlite::Result<Known> {
     let mut known = Known::default();
-    let mut statement = connection
-        .prepare_cached("SELECT kind, text, at, data FROM events WHERE session_id = ?1 AND entry_id IS NULL")?;
+    let mut statement =
+        db.prepare_cached("SELECT kind, text, at, data FROM events WHERE session_id = ?1 AND entry_id IS NULL")?;
     let mut rows = statement.query([session])?;
     while let Some(row) = rows.next()? {
         let data: Option<String> = row.get(3)?;
         let words = (row.get(0)?, row.get(1)?, is_of_subagent(data.as_deref()));
         known.0.entry(words).or_default().push(row.get(2)?);
     }
-    let mut statement = connection.prepare_cached("SELECT at FROM entries WHERE session_id = ?1 AND source = ?2")?;
+    let mut statement = db.prepare_cached("SELECT at FROM entries WHERE session_id = ?1 AND source = ?2")?;
     let mut rows = statement.query(params![session, SUMMARY])?;
     while let Some(row) = rows.next()? {
         known.0.entry(summaries()).or_default().push(row.get(0)?);

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, Transaction, params};
 use weir_core::time::DAY;
 use weir_core::{SessionKey, Timestamp};
+use weir_ledger::Sql as _;
 
 use super::written;
 
@@ -53,13 +54,13 @@ pub(crate) fn add(
     reading: &Reading,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    tx.prepare_cached(
+    tx.sql(
         "INSERT INTO meter (day, client, session, tool, what, times, given, shown, output)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
          ON CONFLICT (day, client, session, tool, what)
          DO UPDATE SET times = times + ?6, given = given + ?7, shown = shown + ?8, output = output + ?9",
-    )?
-    .execute(params![
+    )
+    .run(params![
         now.0.div_euclid(DAY),
         session.client,
         session.key,
@@ -70,18 +71,17 @@ pub(crate) fn add(
         reading.shown.cast_signed(),
         reading.output.cast_signed()
     ])
-    .map(drop)
 }
 
 /// Returns the sums between two times, of one session or of all, by day, oldest first. The days of both times are
 /// included in full.
 pub(crate) fn between(
-    connection: &Connection,
+    db: &Connection,
     session: Option<&SessionKey>,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
 ) -> rusqlite::Result<Vec<MeterRow>> {
-    let mut statement = connection.prepare_cached(
+    let mut statement = db.prepare_cached(
         "SELECT day, client, session, tool, what, times, given, shown, output FROM meter
          WHERE day >= ?1 AND day <= ?2 AND (?3 IS NULL OR (client = ?3 AND session = ?4))
          ORDER BY day, client, session, tool, what",

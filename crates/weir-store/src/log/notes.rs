@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension, Rows, Transaction, params};
 use weir_core::note::BoundFile;
 use weir_core::{Entry, EntryKind, Level, NewEntry, Note, NoteKind, Reference, Timestamp};
+use weir_ledger::Sql as _;
 
 use super::entries::{self, read_reference};
 use super::scopes::ScopeIds;
@@ -39,13 +40,11 @@ pub(crate) fn insert(
         let found = entries::by_reference(tx, scope_ids, reference)?.filter(|stored| stored.entry.note.is_some());
         older.push(found.ok_or(StoreError::NoSuchNote { reference })?.id);
     }
-    tx.prepare_cached(
-        "INSERT INTO notes (entry_id, kind, topic, revision, commit_id, branch) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )?
-    .execute(params![id, note.kind.as_str(), note.topic, related.revision, note.commit, note.branch])?;
+    tx.sql("INSERT INTO notes (entry_id, kind, topic, revision, commit_id, branch) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+        .run(params![id, note.kind.as_str(), note.topic, related.revision, note.commit, note.branch])?;
     for file in &note.files {
-        tx.prepare_cached("INSERT OR REPLACE INTO note_files (entry_id, path, hash) VALUES (?1, ?2, ?3)")?
-            .execute(params![id, file.path, file.hash])?;
+        tx.sql("INSERT OR REPLACE INTO note_files (entry_id, path, hash) VALUES (?1, ?2, ?3)")
+            .run(params![id, file.path, file.hash])?;
     }
     older.sort_unstable();
     older.dedup();
@@ -61,42 +60,39 @@ pub(crate) fn insert(
 }
 
 /// Returns the newest notes that are visible in a scope and not superseded.
-pub(crate) fn newest(connection: &Connection, scope_ids: ScopeIds, most: usize) -> rusqlite::Result<Vec<Entry>> {
-    let mut statement = connection.prepare_cached(
+pub(crate) fn newest(db: &Connection, scope_ids: ScopeIds, most: usize) -> rusqlite::Result<Vec<Entry>> {
+    let mut statement = db.prepare_cached(
         "SELECT entry_id FROM notes WHERE entry_id <= (SELECT max(entry_id) FROM notes) AND superseded_by IS NULL
          ORDER BY entry_id DESC",
     )?;
-    visible(connection, scope_ids, statement.query([])?, most)
+    visible(db, scope_ids, statement.query([])?, most)
 }
 
 /// Returns the newest notes of one level that are visible in a scope and not superseded.
 pub(crate) fn newest_at(
-    connection: &Connection,
+    db: &Connection,
     scope_ids: ScopeIds,
     level: Level,
     most: usize,
 ) -> rusqlite::Result<Vec<Entry>> {
-    let mut statement = connection.prepare_cached(
+    let mut statement = db.prepare_cached(
         "SELECT n.entry_id FROM notes n CROSS JOIN entries e ON e.id = n.entry_id
          WHERE n.entry_id <= (SELECT max(entry_id) FROM notes) AND n.superseded_by IS NULL AND e.level = ?1
          ORDER BY n.entry_id DESC",
     )?;
-    visible(connection, scope_ids, statement.query([level.as_str()])?, most)
+    visible(db, scope_ids, statement.query([level.as_str()])?, most)
 }
 
 /// Returns a note that has a text with this hash, is visible in a scope and is not superseded.
 pub(crate) fn with_text(
-    connection: &Connection,
+    db: &Connection,
     scope_ids: ScopeIds,
     hash: blake3::Hash,
 ) -> rusqlite::Result<Option<Reference>> {
-    let blob: Option<i64> = connection
-        .prepare_cached("SELECT id FROM blobs WHERE hash = ?1")?
-        .query_row([hash.as_bytes()], |row| row.get(0))
-        .optional()?;
+    let blob: Option<i64> = db.sql("SELECT id FROM blobs WHERE hash = ?1").find_value([hash.as_bytes()])?;
     let Some(blob) = blob else { return Ok(None) };
-    for label in entries::with_text(connection, blob)?.iter().filter(|label| label.kind == EntryKind::Note) {
-        if let Some(stored) = entries::by_id(connection, scope_ids, label.id)?
+    for label in entries::with_text(db, blob)?.iter().filter(|label| label.kind == EntryKind::Note) {
+        if let Some(stored) = entries::by_id(db, scope_ids, label.id)?
             && stored.entry.superseded_by.is_none()
         {
             return Ok(Some(label.reference));
@@ -105,24 +101,19 @@ pub(crate) fn with_text(
     Ok(None)
 }
 
-fn visible(
-    connection: &Connection,
-    scope_ids: ScopeIds,
-    mut ids: Rows<'_>,
-    most: usize,
-) -> rusqlite::Result<Vec<Entry>> {
+fn visible(db: &Connection, scope_ids: ScopeIds, mut ids: Rows<'_>, most: usize) -> rusqlite::Result<Vec<Entry>> {
     let mut notes = Vec::new();
     while notes.len() < most
         && let Some(row) = ids.next()?
     {
-        notes.extend(entries::by_id(connection, scope_ids, row.get(0)?)?.map(|stored| stored.entry));
+        notes.extend(entries::by_id(db, scope_ids, row.get(0)?)?.map(|stored| stored.entry));
     }
     Ok(notes)
 }
 
 /// Returns the fields of a note and its successor.
-pub(crate) fn load(connection: &Connection, id: i64) -> rusqlite::Result<(Option<Note>, Option<Reference>)> {
-    let mut statement = connection.prepare_cached(
+pub(crate) fn load(db: &Connection, id: i64) -> rusqlite::Result<(Option<Note>, Option<Reference>)> {
+    let mut statement = db.prepare_cached(
         "SELECT n.kind, n.topic, n.revision, n.commit_id, n.branch, n.confirmed_at, s.reference
          FROM notes n LEFT JOIN entries s ON s.id = n.superseded_by WHERE n.entry_id = ?1",
     )?;
@@ -132,8 +123,8 @@ pub(crate) fn load(connection: &Connection, id: i64) -> rusqlite::Result<(Option
                 kind: written(row, 0, NoteKind::parse)?,
                 topic: row.get(1)?,
                 revision: row.get(2)?,
-                supersedes: superseded_by(connection, id)?,
-                files: files(connection, id)?,
+                supersedes: superseded_by(db, id)?,
+                files: files(db, id)?,
                 commit: row.get(3)?,
                 branch: row.get(4)?,
                 confirmed_at: row.get::<_, Option<i64>>(5)?.map(Timestamp),
@@ -150,24 +141,21 @@ pub(crate) fn load(connection: &Connection, id: i64) -> rusqlite::Result<(Option
 
 /// Records that the user confirmed a note. Only the first time counts.
 pub(crate) fn confirm(tx: &Transaction<'_>, id: i64, now: Timestamp) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE notes SET confirmed_at = coalesce(confirmed_at, ?2) WHERE entry_id = ?1")?
-        .execute([id, now.0])
-        .map(drop)
+    tx.sql("UPDATE notes SET confirmed_at = coalesce(confirmed_at, ?2) WHERE entry_id = ?1").run([id, now.0])
 }
 
 /// Records that nobody has confirmed a note.
 pub(crate) fn unconfirm(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE notes SET confirmed_at = NULL WHERE entry_id = ?1")?.execute([id]).map(drop)
+    tx.sql("UPDATE notes SET confirmed_at = NULL WHERE entry_id = ?1").run([id])
 }
 
 /// Unpins entries that only this note cited. Called before the note is removed.
 pub(crate) fn release_citations(tx: &Transaction<'_>, note_id: i64) -> rusqlite::Result<()> {
-    tx.prepare_cached(
+    tx.sql(
         "UPDATE entries SET pinned = 0 WHERE id IN (SELECT entry_id FROM citations WHERE note_id = ?1)
          AND NOT EXISTS (SELECT 1 FROM citations c WHERE c.entry_id = entries.id AND c.note_id <> ?1)",
-    )?
-    .execute([note_id])
-    .map(drop)
+    )
+    .run([note_id])
 }
 
 /// A revision of a topic that nothing supersedes.
@@ -179,19 +167,19 @@ pub(crate) struct TopicHead {
 /// Returns the current revisions on a topic, at the same level and in the same scope, newest first. There are several
 /// only if several people revised the same one.
 pub(crate) fn heads_on(
-    connection: &Connection,
+    db: &Connection,
     topic: &str,
     level: Level,
     scope_ids: ScopeIds,
 ) -> rusqlite::Result<Vec<TopicHead>> {
-    let mut statement = connection.prepare_cached(
+    let parameters = params![scope_ids.session, scope_ids.work, topic, level.as_str()];
+    db.sql(
         "SELECT n.entry_id, n.revision FROM notes n JOIN entries e ON e.id = n.entry_id
          WHERE n.topic = ?3 AND n.superseded_by IS NULL AND e.level = ?4
              AND (?4 <> 'work' OR e.work_id = ?2) AND (?4 <> 'session' OR e.session_id = ?1)
          ORDER BY n.entry_id DESC",
-    )?;
-    let parameters = params![scope_ids.session, scope_ids.work, topic, level.as_str()];
-    statement.query_map(parameters, |row| Ok(TopicHead { id: row.get(0)?, revision: row.get(1)? }))?.collect()
+    )
+    .all(parameters, |row| Ok(TopicHead { id: row.get(0)?, revision: row.get(1)? }))
 }
 
 /// Completes a note that was received: it has a topic, but took no other note's place, and its author decided whether a
@@ -202,9 +190,11 @@ pub(crate) fn complete_received(
     topic: Option<&str>,
     confirmed_at: Option<Timestamp>,
 ) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE notes SET topic = ?2, confirmed_at = ?3 WHERE entry_id = ?1")?
-        .execute(params![id, topic, confirmed_at.map(|at| at.0)])
-        .map(drop)
+    tx.sql("UPDATE notes SET topic = ?2, confirmed_at = ?3 WHERE entry_id = ?1").run(params![
+        id,
+        topic,
+        confirmed_at.map(|at| at.0)
+    ])
 }
 
 /// Marks a note as superseded by another, which is a later revision then. Returns false if it has a successor already,
@@ -212,11 +202,11 @@ pub(crate) fn complete_received(
 pub(crate) fn supersede_later(tx: &Transaction<'_>, old: i64, new: i64) -> rusqlite::Result<bool> {
     let is_marked = !succeeds(tx, old, new)? && supersede(tx, old, new)?.is_some();
     if is_marked {
-        tx.prepare_cached(
+        tx.sql(
             "UPDATE notes SET revision = max(revision, 1 + (SELECT revision FROM notes WHERE entry_id = ?1))
              WHERE entry_id = ?2",
-        )?
-        .execute([old, new])?;
+        )
+        .run([old, new])?;
     }
     Ok(is_marked)
 }
@@ -238,42 +228,36 @@ fn succeeds(tx: &Transaction<'_>, note: i64, earlier: i64) -> rusqlite::Result<b
 
 /// Makes a note current again that another one superseded. One that has another successor keeps it.
 pub(crate) fn unsupersede(tx: &Transaction<'_>, old: i64, new: i64) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE notes SET superseded_by = NULL WHERE entry_id = ?1 AND superseded_by = ?2")?
-        .execute([old, new])
-        .map(drop)
+    tx.sql("UPDATE notes SET superseded_by = NULL WHERE entry_id = ?1 AND superseded_by = ?2").run([old, new])
 }
 
 fn supersede(tx: &Transaction<'_>, old: i64, new: i64) -> rusqlite::Result<Option<Reference>> {
     let marked = tx
-        .prepare_cached("UPDATE notes SET superseded_by = ?2 WHERE entry_id = ?1 AND superseded_by IS NULL")?
+        .sql("UPDATE notes SET superseded_by = ?2 WHERE entry_id = ?1 AND superseded_by IS NULL")
         .execute([old, new])?;
     if marked == 0 {
         // The note already has a successor and keeps it.
         return Ok(None);
     }
-    tx.prepare_cached("SELECT reference FROM entries WHERE id = ?1")?
-        .query_row([old], |row| read_reference(row, 0))
-        .optional()
+    tx.sql("SELECT reference FROM entries WHERE id = ?1").find([old], |row| read_reference(row, 0))
 }
 
 fn pin(tx: &Transaction<'_>, note_id: i64, scope_ids: ScopeIds, reference: Reference) -> rusqlite::Result<bool> {
     let Some(cited) = entries::by_reference(tx, scope_ids, reference)? else { return Ok(false) };
-    tx.prepare_cached("INSERT OR IGNORE INTO citations (note_id, entry_id) VALUES (?1, ?2)")?
-        .execute([note_id, cited.id])?;
-    tx.prepare_cached("UPDATE entries SET pinned = 1 WHERE id = ?1")?.execute([cited.id])?;
+    tx.sql("INSERT OR IGNORE INTO citations (note_id, entry_id) VALUES (?1, ?2)").run([note_id, cited.id])?;
+    tx.sql("UPDATE entries SET pinned = 1 WHERE id = ?1").run([cited.id])?;
     Ok(true)
 }
 
-fn superseded_by(connection: &Connection, id: i64) -> rusqlite::Result<Vec<Reference>> {
-    let mut statement = connection.prepare_cached(
+fn superseded_by(db: &Connection, id: i64) -> rusqlite::Result<Vec<Reference>> {
+    db.sql(
         "SELECT e.reference FROM notes n JOIN entries e ON e.id = n.entry_id
          WHERE n.superseded_by = ?1 ORDER BY n.entry_id",
-    )?;
-    statement.query_map([id], |row| read_reference(row, 0))?.collect()
+    )
+    .all([id], |row| read_reference(row, 0))
 }
 
-fn files(connection: &Connection, id: i64) -> rusqlite::Result<Vec<BoundFile>> {
-    let mut statement =
-        connection.prepare_cached("SELECT path, hash FROM note_files WHERE entry_id = ?1 ORDER BY path")?;
-    statement.query_map([id], |row| Ok(BoundFile { path: row.get(0)?, hash: row.get(1)? }))?.collect()
+fn files(db: &Connection, id: i64) -> rusqlite::Result<Vec<BoundFile>> {
+    db.sql("SELECT path, hash FROM note_files WHERE entry_id = ?1 ORDER BY path")
+        .all([id], |row| Ok(BoundFile { path: row.get(0)?, hash: row.get(1)? }))
 }

@@ -4,6 +4,7 @@
 use rusqlite::{Connection, params};
 use weir_core::Timestamp;
 use weir_core::time::DAY;
+use weir_ledger::Sql as _;
 
 use super::retention::Usage;
 use super::sessions;
@@ -25,21 +26,19 @@ pub struct StoreOverview {
     pub newest: Option<Timestamp>,
 }
 
-pub(crate) fn read(connection: &Connection) -> rusqlite::Result<StoreOverview> {
-    let entries: i64 =
-        connection.prepare_cached("SELECT entries FROM totals WHERE id = 1")?.query_row([], |row| row.get(0))?;
+pub(crate) fn read(db: &Connection) -> rusqlite::Result<StoreOverview> {
+    let entries: i64 = db.sql("SELECT entries FROM totals WHERE id = 1").value([])?;
     // By id, and without reading more rows than the limit.
-    let mut statement = connection
-        .prepare_cached("SELECT entry_id FROM notes WHERE entry_id <= (SELECT max(entry_id) FROM notes) LIMIT ?1")?;
+    let mut statement =
+        db.prepare_cached("SELECT entry_id FROM notes WHERE entry_id <= (SELECT max(entry_id) FROM notes) LIMIT ?1")?;
     let mut rows = statement.query(params![MAX_COUNTED_NOTES.cast_signed() + 1])?;
     let mut notes = 0;
     while rows.next()?.is_some() {
         notes += 1;
     }
-    let newest: Option<i64> =
-        connection.prepare_cached("SELECT max(at) FROM events")?.query_row([], |row| row.get(0))?;
-    let usage = Usage::read(connection)?;
-    let counts = sessions::counts(connection, sessions::MAX_COUNTED_SESSIONS)?;
+    let newest: Option<i64> = db.sql("SELECT max(at) FROM events").value([])?;
+    let usage = Usage::read(db)?;
+    let counts = sessions::counts(db, sessions::MAX_COUNTED_SESSIONS)?;
     Ok(StoreOverview {
         entries: entries.cast_unsigned(),
         notes: (notes <= MAX_COUNTED_NOTES).then_some(notes as u64),
@@ -52,8 +51,8 @@ pub(crate) fn read(connection: &Connection) -> rusqlite::Result<StoreOverview> {
 
 /// Returns how many bytes of texts were first kept on each of `days` days and are still there. The first day begins at
 /// `from`. The time grows with the number of entries of these days.
-pub(crate) fn kept_by_day(connection: &Connection, from: Timestamp, days: usize) -> rusqlite::Result<Vec<u64>> {
-    let mut statement = connection.prepare_cached(
+pub(crate) fn kept_by_day(db: &Connection, from: Timestamp, days: usize) -> rusqlite::Result<Vec<u64>> {
+    let mut statement = db.prepare_cached(
         "SELECT (e.at - ?1) / ?2, sum(b.stored) FROM entries e CROSS JOIN blobs b ON b.id = e.blob_id
          WHERE e.at >= ?1 AND e.at < ?3
              AND NOT EXISTS (SELECT 1 FROM entries o WHERE o.blob_id = e.blob_id AND o.id < e.id)

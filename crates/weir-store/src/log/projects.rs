@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, Transaction, params};
 use weir_core::{RepositoryIdentity, Timestamp};
+use weir_ledger::Sql as _;
 
 /// A project that has a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,36 +18,34 @@ pub struct KnownProject {
 
 /// Adds or updates a project. An identity that is not given stays as it is.
 pub(crate) fn remember(tx: &Transaction<'_>, project: &KnownProject) -> rusqlite::Result<()> {
-    tx.prepare_cached(
+    tx.sql(
         "INSERT INTO projects (key, root, folder, used_at, identity) VALUES (?1, ?2, ?3, ?4, coalesce(?5, ''))
          ON CONFLICT (key) DO UPDATE SET root = ?2, folder = ?3, used_at = ?4, identity = coalesce(?5, identity)",
-    )?
-    .execute(params![
+    )
+    .run(params![
         project.key,
         project.root,
         project.folder,
         project.used_at.0,
         project.identity.as_ref().map(ToString::to_string)
     ])
-    .map(drop)
 }
 
-pub(crate) fn find(connection: &Connection, key: &str) -> rusqlite::Result<Option<KnownProject>> {
+pub(crate) fn find(db: &Connection, key: &str) -> rusqlite::Result<Option<KnownProject>> {
     let sql = "SELECT key, root, folder, used_at, identity FROM projects WHERE key = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
+    let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([key])?;
     rows.next()?.map(read).transpose()
 }
 
 pub(crate) fn forget(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
-    tx.prepare_cached("DELETE FROM projects WHERE key = ?1")?.execute([key]).map(drop)
+    tx.sql("DELETE FROM projects WHERE key = ?1").run([key])
 }
 
 /// Returns all projects. A person has tens of them, not millions.
-pub(crate) fn all(connection: &Connection) -> rusqlite::Result<Vec<KnownProject>> {
+pub(crate) fn all(db: &Connection) -> rusqlite::Result<Vec<KnownProject>> {
     let sql = "SELECT key, root, folder, used_at, identity FROM projects ORDER BY key";
-    let mut statement = connection.prepare_cached(sql)?;
-    statement.query_map([], read)?.collect()
+    db.sql(sql).all([], read)
 }
 
 fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<KnownProject> {

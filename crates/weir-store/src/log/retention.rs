@@ -1,8 +1,9 @@
 //! Removes entries: expired, evicted and forgotten ones. Invariant: every removed entry leaves a tombstone and an event
 //! that the index follows.
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use weir_core::{Timestamp, WhyGone};
+use weir_ledger::Sql as _;
 
 use super::{events, notes};
 use crate::blobs::Blobs;
@@ -28,22 +29,17 @@ impl std::ops::AddAssign for Removal {
 }
 
 /// Returns expired entries, oldest first.
-pub(crate) fn expired(connection: &Connection, now: Timestamp, limit: usize) -> rusqlite::Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached(
+pub(crate) fn expired(db: &Connection, now: Timestamp, limit: usize) -> rusqlite::Result<Vec<i64>> {
+    db.sql(
         "SELECT id FROM entries WHERE expires_at <= ?1 AND expires_at IS NOT NULL AND pinned = 0
          ORDER BY expires_at LIMIT ?2",
-    )?;
-    statement.query_map([now.0, limit as i64], |row| row.get(0))?.collect()
+    )
+    .values([now.0, limit as i64])
 }
 
 /// Returns the least recently used unpinned runs that together free at least `bytes`, except the one in `spared`.
-pub(crate) fn to_evict(
-    connection: &Connection,
-    bytes: i64,
-    spared: Option<i64>,
-    limit: usize,
-) -> rusqlite::Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached(
+pub(crate) fn to_evict(db: &Connection, bytes: i64, spared: Option<i64>, limit: usize) -> rusqlite::Result<Vec<i64>> {
+    let mut statement = db.prepare_cached(
         "SELECT e.id, b.stored FROM entries e INDEXED BY entries_eviction JOIN blobs b ON b.id = e.blob_id
          WHERE e.kind = 'run' AND e.pinned = 0 AND e.used_at >= 0 AND e.id IS NOT ?2 ORDER BY e.used_at LIMIT ?1",
     )?;
@@ -78,16 +74,13 @@ const BASE_STORE_BYTES: i64 = 1 << 20;
 const RUN_QUOTA_DIVISOR: i64 = 4;
 
 impl Usage {
-    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        let in_use = Space::read(connection)?.in_use;
-        connection.prepare_cached("SELECT stored, filed, runs, index_bytes FROM totals WHERE id = 1")?.query_row(
-            [],
-            |row| {
-                let (texts, filed): (i64, i64) = (row.get(0)?, row.get(1)?);
-                let log = (in_use - (texts - filed)).max(0);
-                Ok(Self { texts, runs: row.get(2)?, index: row.get(3)?, log })
-            },
-        )
+    pub(crate) fn read(db: &Connection) -> rusqlite::Result<Self> {
+        let in_use = Space::read(db)?.in_use;
+        db.sql("SELECT stored, filed, runs, index_bytes FROM totals WHERE id = 1").one([], |row| {
+            let (texts, filed): (i64, i64) = (row.get(0)?, row.get(1)?);
+            let log = (in_use - (texts - filed)).max(0);
+            Ok(Self { texts, runs: row.get(2)?, index: row.get(3)?, log })
+        })
     }
 
     /// Returns the total, without what every store needs.
@@ -116,24 +109,23 @@ pub(crate) fn remove(
     let mut removed = Removal::default();
     for &id in ids {
         notes::release_citations(tx, id)?;
-        tx.prepare_cached(
+        tx.sql(
             "INSERT INTO gone (reference, entry_id, kind, level, why, at)
              SELECT reference, id, kind, level, ?2, ?3 FROM entries WHERE id = ?1",
-        )?
-        .execute(params![id, why.as_str(), now.0])?;
+        )
+        .run(params![id, why.as_str(), now.0])?;
         let deleted: Option<(i64, bool)> = tx
-            .prepare_cached("DELETE FROM entries WHERE id = ?1 RETURNING blob_id, kind = 'run'")?
-            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
+            .sql("DELETE FROM entries WHERE id = ?1 RETURNING blob_id, kind = 'run'")
+            .find([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let Some((blob_id, is_run)) = deleted else { continue };
         // Append the new event before removing the old one: the newest id must never become free again.
         events::append_gone(tx, id, now)?;
-        tx.prepare_cached("DELETE FROM events WHERE entry_id = ?1 AND kind <> 'gone'")?.execute([id])?;
-        tx.prepare_cached(
+        tx.sql("DELETE FROM events WHERE entry_id = ?1 AND kind <> 'gone'").run([id])?;
+        tx.sql(
             "UPDATE totals SET entries = entries - 1,
                  runs = runs - CASE WHEN ?2 THEN (SELECT stored FROM blobs WHERE id = ?1) ELSE 0 END WHERE id = 1",
-        )?
-        .execute(params![blob_id, is_run])?;
+        )
+        .run(params![blob_id, is_run])?;
         removed.entries += 1;
         if let Some(text) = blobs.remove_if_unused(tx, blob_id)? {
             removed.blobs += 1;
@@ -144,22 +136,22 @@ pub(crate) fn remove(
 }
 
 /// Returns when orphaned files were last looked for.
-pub(crate) fn tidied_at(connection: &Connection) -> rusqlite::Result<Timestamp> {
-    let at = connection.prepare_cached("SELECT tidied_at FROM totals WHERE id = 1")?.query_row([], |row| row.get(0))?;
+pub(crate) fn tidied_at(db: &Connection) -> rusqlite::Result<Timestamp> {
+    let at = db.sql("SELECT tidied_at FROM totals WHERE id = 1").value([])?;
     Ok(Timestamp(at))
 }
 
 /// Records that orphaned files were looked for.
 pub(crate) fn set_tidied_at(tx: &Transaction<'_>, now: Timestamp) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE totals SET tidied_at = ?1 WHERE id = 1")?.execute([now.0]).map(drop)
+    tx.sql("UPDATE totals SET tidied_at = ?1 WHERE id = 1").run([now.0])
 }
 
 /// Returns the size of the index in bytes, as the log last recorded it.
-pub(crate) fn index_bytes(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.prepare_cached("SELECT index_bytes FROM totals WHERE id = 1")?.query_row([], |row| row.get(0))
+pub(crate) fn index_bytes(db: &Connection) -> rusqlite::Result<i64> {
+    db.sql("SELECT index_bytes FROM totals WHERE id = 1").value([])
 }
 
 /// Records the size of the index, in bytes.
 pub(crate) fn set_index_bytes(tx: &Transaction<'_>, bytes: i64) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE totals SET index_bytes = ?1 WHERE id = 1")?.execute([bytes]).map(drop)
+    tx.sql("UPDATE totals SET index_bytes = ?1 WHERE id = 1").run([bytes])
 }

@@ -1,9 +1,10 @@
 //! Events that are searchable once they become entries. Invariant: each event is processed once, in the order of the
 //! log.
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use weir_core::event::WHOLE;
 use weir_core::{Event, EventKind, Origin, Priority, Reference, Timestamp};
+use weir_ledger::Sql as _;
 
 use super::ageing::KEPT_FROM;
 use super::entries::read_reference;
@@ -45,41 +46,40 @@ pub(crate) fn origin(event: &Event) -> Option<Origin> {
 
 /// Returns the reference of the entry in which a session already has this text, if it has.
 pub(crate) fn with_text(tx: &Transaction<'_>, of: ScopeIds, blob_id: i64) -> rusqlite::Result<Option<Reference>> {
-    tx.prepare_cached(
+    tx.sql(
         "SELECT reference FROM entries INDEXED BY entries_blob
          WHERE blob_id = ?1 AND session_id IS ?2 AND kind = 'said' LIMIT 1",
-    )?
-    .query_row(params![blob_id, of.session], |row| read_reference(row, 0))
-    .optional()
+    )
+    .find(params![blob_id, of.session], |row| read_reference(row, 0))
 }
 
 /// Returns how far the events have been processed.
-pub(crate) fn taken_to(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.prepare_cached("SELECT said_to FROM totals WHERE id = 1")?.query_row([], |row| row.get(0))
+pub(crate) fn taken_to(db: &Connection) -> rusqlite::Result<i64> {
+    db.sql("SELECT said_to FROM totals WHERE id = 1").value([])
 }
 
 /// Records how far the events have been processed.
 pub(crate) fn record_taken(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE totals SET said_to = ?1 WHERE id = 1")?.execute([id]).map(drop)
+    tx.sql("UPDATE totals SET said_to = ?1 WHERE id = 1").run([id])
 }
 
 /// Returns the id of the newest event.
-pub(crate) fn newest(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.prepare_cached("SELECT coalesce(max(id), 0) FROM events")?.query_row([], |row| row.get(0))
+pub(crate) fn newest(db: &Connection) -> rusqlite::Result<i64> {
+    db.sql("SELECT coalesce(max(id), 0) FROM events").value([])
 }
 
 /// Records how far the events have been processed, unless somebody else has gone on meanwhile.
 pub(crate) fn skip(tx: &Transaction<'_>, from: i64, to: i64) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE totals SET said_to = ?2 WHERE id = 1 AND said_to = ?1")?.execute([from, to]).map(drop)
+    tx.sql("UPDATE totals SET said_to = ?2 WHERE id = 1 AND said_to = ?1").run([from, to])
 }
 
 /// Returns at most `most` events after this one, oldest first.
-pub(crate) fn since(connection: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<SearchableEvent>> {
-    let mut statement = connection.prepare_cached(&format!(
+pub(crate) fn since(db: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<SearchableEvent>> {
+    db.sql(&format!(
         "SELECT id, at, session_id, work_id, kind, priority, text, data, {KEPT_FROM} FROM events v
          WHERE id > ?1 AND entry_id IS NULL ORDER BY id LIMIT ?2"
-    ))?;
-    let rows = statement.query_map(params![id, most.cast_signed()], |row| {
+    ))
+    .all(params![id, most.cast_signed()], |row| {
         Ok(SearchableEvent {
             id: row.get(0)?,
             at: Timestamp(row.get(1)?),
@@ -93,25 +93,22 @@ pub(crate) fn since(connection: &Connection, id: i64, most: usize) -> rusqlite::
                 whole: None,
             },
         })
-    })?;
-    rows.collect()
+    })
 }
 
 /// Records which event an entry repeats.
 pub(crate) fn link(tx: &Transaction<'_>, entry_id: i64, event_id: i64) -> rusqlite::Result<()> {
-    tx.prepare_cached("INSERT INTO said (entry_id, event_id) VALUES (?1, ?2)")?
-        .execute(params![entry_id, event_id])
-        .map(drop)
+    tx.sql("INSERT INTO said (entry_id, event_id) VALUES (?1, ?2)").run(params![entry_id, event_id])
 }
 
 /// Returns the events that an entry repeats, as far as they still exist: the one that it was made from, and those of its
 /// session that show a part of the same text.
-pub(crate) fn events_of(connection: &Connection, entry_id: i64, reference: Reference) -> rusqlite::Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached(
+pub(crate) fn events_of(db: &Connection, entry_id: i64, reference: Reference) -> rusqlite::Result<Vec<i64>> {
+    let mark = format!(r#""{WHOLE}":"{}""#, reference.as_str());
+    db.sql(
         "SELECT v.id FROM said s CROSS JOIN events v ON v.id = s.event_id WHERE s.entry_id = ?1
          UNION SELECT v.id FROM entries e CROSS JOIN events v ON v.session_id = e.session_id
          WHERE e.id = ?1 AND v.session_id IS NOT NULL AND instr(v.data, ?2) > 0",
-    )?;
-    let mark = format!(r#""{WHOLE}":"{}""#, reference.as_str());
-    statement.query_map(params![entry_id, mark], |row| row.get(0))?.collect()
+    )
+    .values(params![entry_id, mark])
 }

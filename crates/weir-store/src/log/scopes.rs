@@ -1,7 +1,8 @@
 //! Finds sessions and works by name, and defines the visibility rule as SQL.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use weir_core::{Scope, Timestamp};
+use weir_ledger::Sql as _;
 
 /// The rows of a scope's session and work. A missing one matches nothing.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,16 +16,12 @@ pub(crate) const VISIBLE: &str = "(e.level IN ('project', 'user')
     OR (e.level = 'work' AND e.work_id = ?2) OR (e.level = 'session' AND e.session_id = ?1))";
 
 /// Finds the rows of a scope without creating any. Uses one statement for both, since every append needs them.
-pub(crate) fn find(connection: &Connection, scope: &Scope) -> rusqlite::Result<ScopeIds> {
+pub(crate) fn find(db: &Connection, scope: &Scope) -> rusqlite::Result<ScopeIds> {
     let session = scope.session.as_ref();
-    connection
-        .prepare_cached(
-            "SELECT (SELECT id FROM sessions WHERE client = ?1 AND key = ?2), (SELECT id FROM works WHERE name = ?3)",
-        )?
-        .query_row(
-            params![session.map(|session| &session.client), session.map(|session| &session.key), scope.work],
-            |row| Ok(ScopeIds { session: row.get(0)?, work: row.get(1)? }),
-        )
+    db.sql("SELECT (SELECT id FROM sessions WHERE client = ?1 AND key = ?2), (SELECT id FROM works WHERE name = ?3)")
+        .one(params![session.map(|session| &session.client), session.map(|session| &session.key), scope.work], |row| {
+            Ok(ScopeIds { session: row.get(0)?, work: row.get(1)? })
+        })
 }
 
 /// Finds the rows of a scope, creating those that do not exist.
@@ -35,17 +32,16 @@ pub(crate) fn find_or_make(tx: &Transaction<'_>, scope: &Scope, now: Timestamp) 
         scope_ids.session = Some(insert.insert(params![session.client, session.key, now.0])?);
     }
     if let (Some(name), None) = (&scope.work, scope_ids.work) {
-        scope_ids.work = Some(tx.prepare_cached("INSERT INTO works (name) VALUES (?1)")?.insert([name])?);
+        scope_ids.work = Some(tx.sql("INSERT INTO works (name) VALUES (?1)").insert([name])?);
     }
     Ok(scope_ids)
 }
 
 /// Returns the sessions with this key, whatever their client.
-pub(crate) fn sessions_with_key(connection: &Connection, key: &str) -> rusqlite::Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached("SELECT id FROM sessions WHERE key = ?1")?;
-    statement.query_map([key], |row| row.get(0))?.collect()
+pub(crate) fn sessions_with_key(db: &Connection, key: &str) -> rusqlite::Result<Vec<i64>> {
+    db.sql("SELECT id FROM sessions WHERE key = ?1").values([key])
 }
 
-pub(crate) fn find_work(connection: &Connection, name: &str) -> rusqlite::Result<Option<i64>> {
-    connection.prepare_cached("SELECT id FROM works WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()
+pub(crate) fn find_work(db: &Connection, name: &str) -> rusqlite::Result<Option<i64>> {
+    db.sql("SELECT id FROM works WHERE name = ?1").find_value([name])
 }

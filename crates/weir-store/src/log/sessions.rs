@@ -1,9 +1,10 @@
 //! Lists the sessions of a store for a person: all of them, or a page at a time. Invariant: the cost of a page depends
 //! on what it shows and on the number of clients, not on the number of sessions.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 use weir_core::time::DAY;
 use weir_core::{SessionKey, Timestamp};
+use weir_ledger::Sql as _;
 
 /// A session, with its time and its requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,9 +56,9 @@ const MAX_REQUESTS: usize = 4;
 const MAX_LOOKED_AT: usize = 1_000;
 
 /// Returns at most `most` sessions with events, newest first. If `named` is given, only those whose key begins with it.
-pub(crate) fn list(connection: &Connection, named: Option<&str>, most: usize) -> rusqlite::Result<Vec<SessionSummary>> {
+pub(crate) fn list(db: &Connection, named: Option<&str>, most: usize) -> rusqlite::Result<Vec<SessionSummary>> {
     let mut statement =
-        connection.prepare_cached("SELECT id, client, key, started_at FROM sessions ORDER BY started_at DESC")?;
+        db.prepare_cached("SELECT id, client, key, started_at FROM sessions ORDER BY started_at DESC")?;
     let mut rows = statement.query([])?;
     let mut found = Vec::new();
     while found.len() < most
@@ -65,62 +66,60 @@ pub(crate) fn list(connection: &Connection, named: Option<&str>, most: usize) ->
     {
         let key: String = row.get(2)?;
         if named.is_none_or(|named| key.starts_with(named)) {
-            found.extend(about(connection, row.get(0)?, SessionKey { client: row.get(1)?, key })?);
+            found.extend(about(db, row.get(0)?, SessionKey { client: row.get(1)?, key })?);
         }
     }
     Ok(found)
 }
 
 /// Returns a page of the sessions with events, newest first.
-pub(crate) fn page(connection: &Connection, filter: &SessionFilter) -> rusqlite::Result<Vec<ListedSession>> {
+pub(crate) fn page(db: &Connection, filter: &SessionFilter) -> rusqlite::Result<Vec<ListedSession>> {
     let clients = match &filter.client {
         Some(client) => vec![client.clone()],
-        None => clients(connection)?,
+        None => clients(db)?,
     };
     let mut found = Vec::new();
     for client in clients {
-        found.extend(newest_of(connection, &client, filter)?);
+        found.extend(newest_of(db, &client, filter)?);
     }
     found.sort_by(|(_, one), (_, other)| other.cmp(one));
     found.truncate(filter.limit);
-    let listed = found.into_iter().map(|(id, place)| listed(connection, id, place));
+    let listed = found.into_iter().map(|(id, place)| listed(db, id, place));
     listed.filter_map(Result::transpose).collect()
 }
 
 /// Returns a session, if it has events.
-pub(crate) fn find(connection: &Connection, key: &SessionKey) -> rusqlite::Result<Option<ListedSession>> {
-    let found: Option<(i64, i64)> = connection
-        .prepare_cached("SELECT id, started_at FROM sessions WHERE client = ?1 AND key = ?2")?
-        .query_row(params![key.client, key.key], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+pub(crate) fn find(db: &Connection, key: &SessionKey) -> rusqlite::Result<Option<ListedSession>> {
+    let found: Option<(i64, i64)> = db
+        .sql("SELECT id, started_at FROM sessions WHERE client = ?1 AND key = ?2")
+        .find(params![key.client, key.key], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let Some((id, started_at)) = found else { return Ok(None) };
     let place = SessionPlace { started_at: Timestamp(started_at), key: key.key.clone(), client: key.client.clone() };
-    listed(connection, id, place)
+    listed(db, id, place)
 }
 
 /// Returns the sessions first seen before and after the one at a place, whatever their client.
 pub(crate) fn beside(
-    connection: &Connection,
+    db: &Connection,
     place: &SessionPlace,
 ) -> rusqlite::Result<(Option<SessionKey>, Option<SessionKey>)> {
-    let earlier =
-        page(connection, &SessionFilter { before: Some(place.clone()), limit: 1, ..SessionFilter::default() })?;
+    let earlier = page(db, &SessionFilter { before: Some(place.clone()), limit: 1, ..SessionFilter::default() })?;
     let mut later: Vec<SessionPlace> = Vec::new();
-    for client in clients(connection)? {
-        later.extend(next_of(connection, &client, place)?);
+    for client in clients(db)? {
+        later.extend(next_of(db, &client, place)?);
     }
     let key = |place: SessionPlace| SessionKey { client: place.client, key: place.key };
     Ok((earlier.into_iter().next().map(|session| key(session.place)), later.into_iter().min().map(key)))
 }
 
 /// Returns each client with the number of its sessions that have events; `None` if there are more than `most`.
-pub(crate) fn counts(connection: &Connection, most: usize) -> rusqlite::Result<Vec<(String, Option<u64>)>> {
-    let mut statement = connection.prepare_cached(
+pub(crate) fn counts(db: &Connection, most: usize) -> rusqlite::Result<Vec<(String, Option<u64>)>> {
+    let mut statement = db.prepare_cached(
         "SELECT 1 FROM sessions s
          WHERE s.client = ?1 AND EXISTS (SELECT 1 FROM events v WHERE v.session_id = s.id) LIMIT ?2",
     )?;
     let mut counts = Vec::new();
-    for client in clients(connection)? {
+    for client in clients(db)? {
         let mut rows = statement.query(params![client, most.cast_signed().saturating_add(1)])?;
         let mut count = 0;
         while rows.next()?.is_some() {
@@ -133,25 +132,23 @@ pub(crate) fn counts(connection: &Connection, most: usize) -> rusqlite::Result<V
 
 /// Returns for each of `days` days whether a session had an event. The first day begins at `from`.
 pub(crate) fn active_days(
-    connection: &Connection,
+    db: &Connection,
     key: &SessionKey,
     from: Timestamp,
     days: usize,
 ) -> rusqlite::Result<Vec<bool>> {
-    let id: Option<i64> = connection
-        .prepare_cached("SELECT id FROM sessions WHERE client = ?1 AND key = ?2")?
-        .query_row(params![key.client, key.key], |row| row.get(0))
-        .optional()?;
+    let id: Option<i64> =
+        db.sql("SELECT id FROM sessions WHERE client = ?1 AND key = ?2").find_value(params![key.client, key.key])?;
     let Some(id) = id else { return Ok(vec![false; days]) };
     let mut statement =
-        connection.prepare_cached("SELECT 1 FROM events WHERE session_id = ?1 AND at >= ?2 AND at < ?3 LIMIT 1")?;
+        db.prepare_cached("SELECT 1 FROM events WHERE session_id = ?1 AND at >= ?2 AND at < ?3 LIMIT 1")?;
     let starts = (0..days).map(|day| from.0.saturating_add(DAY.saturating_mul(day as i64)));
     starts.map(|start| statement.exists(params![id, start, start.saturating_add(DAY)])).collect()
 }
 
 /// Returns the clients that have sessions. Steps from one to the next, since there are few.
-fn clients(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let mut statement = connection.prepare_cached("SELECT min(client) FROM sessions WHERE client > ?1")?;
+fn clients(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = db.prepare_cached("SELECT min(client) FROM sessions WHERE client > ?1")?;
     let mut clients: Vec<String> = Vec::new();
     loop {
         let last = clients.last().map_or("", String::as_str);
@@ -164,12 +161,8 @@ fn clients(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 }
 
 /// Returns the newest sessions of a client that the filter lets through, with their ids.
-fn newest_of(
-    connection: &Connection,
-    client: &str,
-    filter: &SessionFilter,
-) -> rusqlite::Result<Vec<(i64, SessionPlace)>> {
-    let mut statement = connection.prepare_cached(
+fn newest_of(db: &Connection, client: &str, filter: &SessionFilter) -> rusqlite::Result<Vec<(i64, SessionPlace)>> {
+    let mut statement = db.prepare_cached(
         "SELECT id, key, started_at FROM sessions
          WHERE client = ?1 AND started_at <= ?2
              AND ((started_at, key) < (?2, ?3) OR (?4 AND started_at = ?2 AND key = ?3))
@@ -186,7 +179,7 @@ fn newest_of(
         && let Some(row) = rows.next()?
     {
         let id: i64 = row.get(0)?;
-        if has_events(connection, id, since)? {
+        if has_events(db, id, since)? {
             let place =
                 SessionPlace { started_at: Timestamp(row.get(2)?), key: row.get(1)?, client: client.to_owned() };
             found.push((id, place));
@@ -196,8 +189,8 @@ fn newest_of(
 }
 
 /// Returns the first session of a client that was first seen after the one at a place.
-fn next_of(connection: &Connection, client: &str, place: &SessionPlace) -> rusqlite::Result<Option<SessionPlace>> {
-    let mut statement = connection.prepare_cached(
+fn next_of(db: &Connection, client: &str, place: &SessionPlace) -> rusqlite::Result<Option<SessionPlace>> {
+    let mut statement = db.prepare_cached(
         "SELECT id, key, started_at FROM sessions
          WHERE client = ?1 AND started_at >= ?2
              AND ((started_at, key) > (?2, ?3) OR (?4 AND started_at = ?2 AND key = ?3))
@@ -207,7 +200,7 @@ fn next_of(connection: &Connection, client: &str, place: &SessionPlace) -> rusql
     let mut rows =
         statement.query(params![client, place.started_at.0, place.key, is_after, MAX_LOOKED_AT.cast_signed()])?;
     while let Some(row) = rows.next()? {
-        if has_events(connection, row.get(0)?, i64::MIN)? {
+        if has_events(db, row.get(0)?, i64::MIN)? {
             let (started_at, key) = (Timestamp(row.get(2)?), row.get(1)?);
             return Ok(Some(SessionPlace { started_at, key, client: client.to_owned() }));
         }
@@ -215,37 +208,25 @@ fn next_of(connection: &Connection, client: &str, place: &SessionPlace) -> rusql
     Ok(None)
 }
 
-fn has_events(connection: &Connection, id: i64, since: i64) -> rusqlite::Result<bool> {
-    connection
-        .prepare_cached("SELECT 1 FROM events WHERE session_id = ?1 AND at >= ?2 LIMIT 1")?
-        .exists(params![id, since])
+fn has_events(db: &Connection, id: i64, since: i64) -> rusqlite::Result<bool> {
+    db.sql("SELECT 1 FROM events WHERE session_id = ?1 AND at >= ?2 LIMIT 1").has(params![id, since])
 }
 
-fn listed(connection: &Connection, id: i64, place: SessionPlace) -> rusqlite::Result<Option<ListedSession>> {
+fn listed(db: &Connection, id: i64, place: SessionPlace) -> rusqlite::Result<Option<ListedSession>> {
     let key = SessionKey { client: place.client.clone(), key: place.key.clone() };
-    Ok(about(connection, id, key)?.map(|summary| ListedSession { place, summary }))
+    Ok(about(db, id, key)?.map(|summary| ListedSession { place, summary }))
 }
 
-fn about(connection: &Connection, id: i64, key: SessionKey) -> rusqlite::Result<Option<SessionSummary>> {
-    let (events, from, to): (i64, Option<i64>, Option<i64>) = connection
-        .prepare_cached(
+fn about(db: &Connection, id: i64, key: SessionKey) -> rusqlite::Result<Option<SessionSummary>> {
+    let (events, from, to): (i64, Option<i64>, Option<i64>) = db
+        .sql(
             "SELECT count(*), min(at), max(at) FROM events v WHERE session_id = ?1
                  AND (entry_id IS NULL OR NOT EXISTS (SELECT 1 FROM said x WHERE x.entry_id = v.entry_id))",
-        )?
-        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        )
+        .one([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let Some((from, to)) = from.zip(to) else { return Ok(None) };
-    let work = connection
-        .prepare_cached(
-            "SELECT w.name FROM events v JOIN works w ON w.id = v.work_id WHERE v.session_id = ?1 ORDER BY v.at DESC LIMIT 1",
-        )?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    let requests = connection
-        .prepare_cached(
-            "SELECT text FROM events INDEXED BY events_prompts WHERE session_id = ?1 AND kind = 'prompt' ORDER BY at LIMIT ?2",
-        )?
-        .query_map((id, MAX_REQUESTS.cast_signed()), |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+    let work = db.sql("SELECT w.name FROM events v JOIN works w ON w.id = v.work_id WHERE v.session_id = ?1 ORDER BY v.at DESC LIMIT 1").find_value([id])?;
+    let requests = db.sql("SELECT text FROM events INDEXED BY events_prompts WHERE session_id = ?1 AND kind = 'prompt' ORDER BY at LIMIT ?2").values((id, MAX_REQUESTS.cast_signed()))?;
     Ok(Some(SessionSummary {
         key,
         from: Timestamp(from),

@@ -1,7 +1,8 @@
 //! The sources of indexed texts: files and pages, as of when they were last checked.
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use weir_core::{Reference, Timestamp};
+use weir_ledger::Sql as _;
 
 use super::entries::read_reference;
 use super::scopes::{ScopeIds, VISIBLE};
@@ -56,12 +57,12 @@ pub(crate) struct TextInFile {
 const MAX_SOURCES: usize = 40;
 
 /// Returns the sources of the newest entries that are visible in a scope, newest first and without repeats.
-pub(crate) fn newest(connection: &Connection, scope_ids: ScopeIds) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn newest(db: &Connection, scope_ids: ScopeIds) -> rusqlite::Result<Vec<String>> {
     let sql = format!(
         "SELECT coalesce(e.source, e.title) FROM entries e
          WHERE {VISIBLE} AND e.id > 0 AND e.kind <> 'said' ORDER BY e.id DESC LIMIT ?3"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
+    let mut statement = db.prepare_cached(&sql)?;
     let rows = statement.query_map(params![scope_ids.session, scope_ids.work, MAX_SOURCES as i64], |row| row.get(0))?;
     let mut sources: Vec<String> = Vec::new();
     for source in rows {
@@ -74,15 +75,12 @@ pub(crate) fn newest(connection: &Connection, scope_ids: ScopeIds) -> rusqlite::
 }
 
 /// Returns the files at a source or below it.
-pub(crate) fn files(connection: &Connection, under: &str) -> rusqlite::Result<Vec<(KnownFile, Option<TextInFile>)>> {
+pub(crate) fn files(db: &Connection, under: &str) -> rusqlite::Result<Vec<(KnownFile, Option<TextInFile>)>> {
     const SELECT: &str = "SELECT f.source, f.bytes, f.modified, f.hash, e.reference, b.hash, b.stored, b.data IS NULL
          FROM files f CROSS JOIN entries e ON e.id = f.entry_id CROSS JOIN blobs b ON b.id = e.blob_id";
-    let mut found: Vec<_> = connection
-        .prepare_cached(&format!("{SELECT} WHERE f.source = ?1"))?
-        .query_map([under], read_file)?
-        .collect::<rusqlite::Result<_>>()?;
+    let mut found: Vec<_> = db.sql(&format!("{SELECT} WHERE f.source = ?1")).all([under], read_file)?;
     // Sources below begin with the source and a slash; `0` is the character after the slash.
-    let mut below = connection.prepare_cached(&format!("{SELECT} WHERE f.source > ?1 AND f.source < ?2"))?;
+    let mut below = db.prepare_cached(&format!("{SELECT} WHERE f.source > ?1 AND f.source < ?2"))?;
     let rows = below.query_map([format!("{under}/"), format!("{under}0")], read_file)?;
     found.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
     Ok(found)
@@ -105,55 +103,52 @@ fn read_text_in_file(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Tex
 
 /// Removes the row of a file. Returns the entry with its text, unless a note cites the entry, which then stays.
 pub(crate) fn release_file(tx: &Transaction<'_>, source: &str) -> rusqlite::Result<Option<i64>> {
-    let entry = tx
-        .prepare_cached("DELETE FROM files WHERE source = ?1 RETURNING entry_id")?
-        .query_row([source], |row| row.get(0))
-        .optional()?;
+    let entry = tx.sql("DELETE FROM files WHERE source = ?1 RETURNING entry_id").find_value([source])?;
     entry.map_or(Ok(None), |id| unless_pinned(tx, id))
 }
 
 /// Removes the row of a page. Returns the entry with its text, unless a note cites the entry, which then stays.
 pub(crate) fn release_page(tx: &Transaction<'_>, url: &str) -> rusqlite::Result<Option<i64>> {
-    let entry = tx
-        .prepare_cached("DELETE FROM pages WHERE url = ?1 RETURNING entry_id")?
-        .query_row([url], |row| row.get(0))
-        .optional()?;
+    let entry = tx.sql("DELETE FROM pages WHERE url = ?1 RETURNING entry_id").find_value([url])?;
     entry.map_or(Ok(None), |id| unless_pinned(tx, id))
 }
 
 fn unless_pinned(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<Option<i64>> {
-    tx.prepare_cached("SELECT id FROM entries WHERE id = ?1 AND pinned = 0")?
-        .query_row([id], |row| row.get(0))
-        .optional()
+    tx.sql("SELECT id FROM entries WHERE id = ?1 AND pinned = 0").find_value([id])
 }
 
 /// Records that an entry has the text of a file.
 pub(crate) fn set_file(tx: &Transaction<'_>, source: &str, entry_id: i64, stamp: &Stamp) -> rusqlite::Result<()> {
-    tx.prepare_cached("INSERT INTO files (source, entry_id, bytes, modified, hash) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![source, entry_id, stamp.bytes as i64, stamp.modified, stamp.hash])
-        .map(drop)
+    tx.sql("INSERT INTO files (source, entry_id, bytes, modified, hash) VALUES (?1, ?2, ?3, ?4, ?5)").run(params![
+        source,
+        entry_id,
+        stamp.bytes as i64,
+        stamp.modified,
+        stamp.hash
+    ])
 }
 
 /// Records the new stamp of a file whose contents have not changed.
 pub(crate) fn restamp(tx: &Transaction<'_>, source: &str, stamp: &Stamp) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE files SET bytes = ?2, modified = ?3, hash = ?4 WHERE source = ?1")?
-        .execute(params![source, stamp.bytes as i64, stamp.modified, stamp.hash])
-        .map(drop)
+    tx.sql("UPDATE files SET bytes = ?2, modified = ?3, hash = ?4 WHERE source = ?1").run(params![
+        source,
+        stamp.bytes as i64,
+        stamp.modified,
+        stamp.hash
+    ])
 }
 
-pub(crate) fn page(connection: &Connection, url: &str) -> rusqlite::Result<Option<(PageState, Option<TextInFile>)>> {
-    connection
-        .prepare_cached(
-            "SELECT e.reference, p.etag, p.last_modified, p.checked_at, b.hash, b.stored, b.data IS NULL
+pub(crate) fn page(db: &Connection, url: &str) -> rusqlite::Result<Option<(PageState, Option<TextInFile>)>> {
+    db.sql(
+        "SELECT e.reference, p.etag, p.last_modified, p.checked_at, b.hash, b.stored, b.data IS NULL
              FROM pages p CROSS JOIN entries e ON e.id = p.entry_id CROSS JOIN blobs b ON b.id = e.blob_id
              WHERE p.url = ?1",
-        )?
-        .query_row([url], |row| {
-            let validators = Validators { etag: row.get(1)?, last_modified: row.get(2)? };
-            let page = PageState { reference: read_reference(row, 0)?, validators, checked_at: Timestamp(row.get(3)?) };
-            Ok((page, read_text_in_file(row, 4)?))
-        })
-        .optional()
+    )
+    .find([url], |row| {
+        let validators = Validators { etag: row.get(1)?, last_modified: row.get(2)? };
+        let page = PageState { reference: read_reference(row, 0)?, validators, checked_at: Timestamp(row.get(3)?) };
+        Ok((page, read_text_in_file(row, 4)?))
+    })
 }
 
 /// Records that an entry has the text of a page.
@@ -164,12 +159,11 @@ pub(crate) fn set_page(
     validators: &Validators,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    tx.prepare_cached("INSERT INTO pages (url, entry_id, etag, last_modified, checked_at) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![url, entry_id, validators.etag, validators.last_modified, now.0])
-        .map(drop)
+    tx.sql("INSERT INTO pages (url, entry_id, etag, last_modified, checked_at) VALUES (?1, ?2, ?3, ?4, ?5)")
+        .run(params![url, entry_id, validators.etag, validators.last_modified, now.0])
 }
 
 /// Records that a page has not changed.
 pub(crate) fn check_page(tx: &Transaction<'_>, url: &str, now: Timestamp) -> rusqlite::Result<()> {
-    tx.prepare_cached("UPDATE pages SET checked_at = ?2 WHERE url = ?1")?.execute(params![url, now.0]).map(drop)
+    tx.sql("UPDATE pages SET checked_at = ?2 WHERE url = ?1").run(params![url, now.0])
 }

@@ -1,6 +1,7 @@
 //! The names of spool records that were taken in and whose files may still exist.
 
 use rusqlite::{OptionalExtension, Transaction};
+use weir_ledger::Sql as _;
 
 pub(crate) fn is_taken(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<bool> {
     let mut statement = tx.prepare_cached("SELECT 1 FROM spooled WHERE name = ?1")?;
@@ -9,7 +10,7 @@ pub(crate) fn is_taken(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<boo
 
 /// Records that a record was taken in.
 pub(crate) fn mark_taken(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<()> {
-    tx.prepare_cached("INSERT INTO spooled (name) VALUES (?1)")?.execute([name]).map(drop)
+    tx.sql("INSERT INTO spooled (name) VALUES (?1)").run([name])
 }
 
 /// Forgets the names of records whose files are gone, since these cannot be taken in again.
@@ -17,7 +18,7 @@ pub(crate) fn forget(tx: &Transaction<'_>, is_gone: impl Fn(&str) -> bool) -> ru
     let mut all = tx.prepare_cached("SELECT name FROM spooled")?;
     let names = all.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
     for name in names.iter().filter(|name| is_gone(name)) {
-        tx.prepare_cached("DELETE FROM spooled WHERE name = ?1")?.execute([name])?;
+        tx.sql("DELETE FROM spooled WHERE name = ?1").run([name])?;
     }
     Ok(())
 }

@@ -6,8 +6,9 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::Transaction;
 use weir_core::{EntryKind, Scope, Timestamp, WhyGone};
+use weir_ledger::Sql as _;
 
 use super::tidy::Room;
 use super::{Store, UnreadTexts};
@@ -373,13 +374,10 @@ impl Store {
 
 /// Counts what is left in the log of a plan that was carried out: entries, their events and runs, and texts that no
 /// other entry has. Also returns how many texts stay because another entry has them.
-fn left_in_log(
-    connection: &rusqlite::Connection,
-    plan: &Plan,
-) -> rusqlite::Result<(Vec<(&'static str, usize)>, usize)> {
+fn left_in_log(db: &rusqlite::Connection, plan: &Plan) -> rusqlite::Result<(Vec<(&'static str, usize)>, usize)> {
     let (mut entries, mut events, mut runs, mut texts, mut shared) = (0, 0, 0, 0, HashSet::new());
     for planned in &plan.entries {
-        let found = |sql: &str, id: i64| connection.prepare_cached(sql)?.query_row([id], |_| Ok(1)).optional();
+        let found = |sql: &str, id: i64| db.sql(sql).find([id], |_| Ok(1));
         entries += found("SELECT 1 FROM entries WHERE id = ?1", planned.id)?.unwrap_or(0);
         events += found("SELECT 1 FROM events WHERE entry_id = ?1 AND kind <> 'gone'", planned.id)?.unwrap_or(0);
         runs += found("SELECT 1 FROM runs WHERE entry_id = ?1", planned.id)?.unwrap_or(0);

@@ -51,9 +51,9 @@ impl Store {
     }
 }
 
-fn newest(connection: &Connection, scope_ids: ScopeIds, most: usize) -> rusqlite::Result<Vec<NoteUse>> {
+fn newest(db: &Connection, scope_ids: ScopeIds, most: usize) -> rusqlite::Result<Vec<NoteUse>> {
     // By id, and without reading more rows than asked for.
-    let mut statement = connection.prepare_cached(
+    let mut statement = db.prepare_cached(
         "SELECT entry_id FROM notes WHERE entry_id <= (SELECT max(entry_id) FROM notes) ORDER BY entry_id DESC",
     )?;
     let mut rows = statement.query([])?;
@@ -61,7 +61,7 @@ fn newest(connection: &Connection, scope_ids: ScopeIds, most: usize) -> rusqlite
     while notes.len() < most
         && let Some(row) = rows.next()?
     {
-        let stored = entries::by_id(connection, scope_ids, row.get(0)?)?;
+        let stored = entries::by_id(db, scope_ids, row.get(0)?)?;
         notes.extend(stored.map(|stored| NoteUse { entry: stored.entry, used_at: stored.used_at }));
     }
     Ok(notes)

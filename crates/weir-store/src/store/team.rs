@@ -1,8 +1,8 @@
 //! Keeps notes that were received from a team. Invariants: a received note takes the place of another only if a record
 //! says so; keeping one under a reference that it has already changes nothing; looking is not using.
 
-use rusqlite::OptionalExtension as _;
 use weir_core::{Entry, Level, NewEntry, Reference, Scope, Timestamp};
+use weir_ledger::Sql as _;
 
 use super::keep::{EntryWriter, redact_labels, redact_text};
 use super::{Found, Store};
@@ -59,7 +59,7 @@ impl Store {
     /// Returns the client of the session that an entry was kept in, if there was one.
     pub fn client_of(&self, reference: Reference) -> Result<Option<String>> {
         let sql = "SELECT s.client FROM entries e JOIN sessions s ON s.id = e.session_id WHERE e.reference = ?1";
-        self.log.read(|c| c.prepare_cached(sql)?.query_row([reference.as_str()], |row| row.get(0)).optional())
+        self.log.read(|c| c.sql(sql).find_value([reference.as_str()]))
     }
 
     /// Records that a note takes the place of another one. Returns whether that is new: a note keeps the successor that

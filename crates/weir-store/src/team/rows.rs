@@ -1,7 +1,8 @@
 //! The rows of the team's database.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use weir_core::{Reference, Timestamp};
+use weir_ledger::Sql as _;
 
 use super::{Attribution, Confirmation, TeamConnection, TeamKind, TeamRecord, TeamState};
 use crate::log::written;
@@ -35,12 +36,12 @@ pub(super) fn connection(row: &Row<'_>) -> rusqlite::Result<TeamConnection> {
 }
 
 pub(super) fn save_connection(tx: &Transaction<'_>, one: &TeamConnection) -> rusqlite::Result<()> {
-    tx.prepare_cached(
+    tx.sql(
         "INSERT OR REPLACE INTO connection (id, server, token_file, tenant, user, project, host, next_index, position,
              taken_from, time_millis, time_count, tried_at, synced_at, problem)
          VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-    )?
-    .execute(params![
+    )
+    .run(params![
         one.server,
         one.token_file,
         one.tenant,
@@ -56,7 +57,6 @@ pub(super) fn save_connection(tx: &Transaction<'_>, one: &TeamConnection) -> rus
         one.synced_at.map(|at| at.0),
         one.problem,
     ])
-    .map(drop)
 }
 
 pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<TeamRecord> {
@@ -81,15 +81,15 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<TeamRecord> {
 /// Writes a record. One that exists keeps its place in the order, and content that was erased does not come back: an
 /// exchange may have read it before.
 pub(super) fn save_record(tx: &Transaction<'_>, one: &TeamRecord) -> rusqlite::Result<()> {
-    tx.prepare_cached(
+    tx.sql(
         "INSERT INTO records (id, kind, state, is_own, user, client, at, about, successor, reference, json, problem,
              is_sealed)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
          ON CONFLICT (id) DO UPDATE SET kind = ?2, state = ?3, is_own = ?4, user = ?5, client = ?6, at = ?7, about = ?8,
              successor = ?9, reference = ?10, json = CASE WHEN json IS NULL THEN NULL ELSE ?11 END, problem = ?12,
              is_sealed = ?13",
-    )?
-    .execute(params![
+    )
+    .run(params![
         one.id,
         one.kind.as_str(),
         one.state.as_str(),
@@ -104,27 +104,27 @@ pub(super) fn save_record(tx: &Transaction<'_>, one: &TeamRecord) -> rusqlite::R
         one.problem,
         one.is_sealed,
     ])
-    .map(drop)
 }
 
 pub(super) fn delete_record(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<()> {
-    tx.prepare_cached("DELETE FROM records WHERE id = ?1")?.execute([id]).map(drop)
+    tx.sql("DELETE FROM records WHERE id = ?1").run([id])
 }
 
 /// Returns whose note an entry is.
-pub(super) fn attribution(connection: &Connection, reference: Reference) -> rusqlite::Result<Option<Attribution>> {
+pub(super) fn attribution(db: &Connection, reference: Reference) -> rusqlite::Result<Option<Attribution>> {
     let sql = format!("{SELECT_RECORDS} WHERE reference = ?1 AND kind = 'kept' ORDER BY number DESC LIMIT 1");
-    let found = connection.prepare_cached(&sql)?.query_row([reference.as_str()], record).optional()?;
+    let found = db.sql(&sql).find([reference.as_str()], record)?;
     let Some(TeamRecord { id, is_own, user, client, is_sealed, .. }) = found else { return Ok(None) };
     let sealed = "SELECT EXISTS (SELECT 1 FROM records WHERE kind = 'granted')";
-    let is_in_clear = !is_own && !is_sealed && connection.prepare_cached(sealed)?.query_row([], |row| row.get(0))?;
-    let mut statement = connection.prepare_cached(
-        "SELECT user, min(at) FROM records WHERE about = ?1 AND kind = 'confirmed'
-             AND state NOT IN ('received', 'refused') GROUP BY user ORDER BY min(at)",
-    )?;
+    let is_in_clear = !is_own && !is_sealed && db.sql(sealed).value([])?;
     let confirmation = |row: &Row<'_>| -> rusqlite::Result<Confirmation> {
         Ok(Confirmation { user: row.get(0)?, at: Timestamp(row.get(1)?) })
     };
-    let confirmed = statement.query_map([&id], confirmation)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let confirmed = db
+        .sql(
+            "SELECT user, min(at) FROM records WHERE about = ?1 AND kind = 'confirmed'
+             AND state NOT IN ('received', 'refused') GROUP BY user ORDER BY min(at)",
+        )
+        .all([&id], confirmation)?;
     Ok(Some(Attribution { reference, is_own, is_in_clear, user, client, confirmed }))
 }

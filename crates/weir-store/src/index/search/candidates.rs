@@ -35,7 +35,7 @@ const COLUMNS: &str = "c.id, c.entry_id, d.kind, d.at, d.work IS ?4 AND ?4 IS NO
 
 /// Returns the best chunks by keywords.
 pub(super) fn by_words(
-    connection: &Connection,
+    db: &Connection,
     scope: &Scope,
     query: &Query,
     expression: &str,
@@ -51,7 +51,7 @@ pub(super) fn by_words(
              CROSS JOIN documents d ON d.entry_id = c.entry_id
          WHERE words MATCH ?1 AND {FILTERS} ORDER BY {sign}words.rank LIMIT ?9"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
+    let mut statement = db.prepare_cached(&sql)?;
     let mut rows = bind(&mut statement, &expression, scope, query, most)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
@@ -62,17 +62,12 @@ pub(super) fn by_words(
 }
 
 /// Returns one chunk, if it passes the filters.
-pub(super) fn one(
-    connection: &Connection,
-    scope: &Scope,
-    query: &Query,
-    id: i64,
-) -> rusqlite::Result<Option<Candidate>> {
+pub(super) fn one(db: &Connection, scope: &Scope, query: &Query, id: i64) -> rusqlite::Result<Option<Candidate>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM chunks c CROSS JOIN documents d ON d.entry_id = c.entry_id
          WHERE c.id = ?1 AND {FILTERS} LIMIT ?9"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
+    let mut statement = db.prepare_cached(&sql)?;
     let mut rows = bind(&mut statement, &id, scope, query, 1)?;
     rows.next()?.map(read).transpose()
 }

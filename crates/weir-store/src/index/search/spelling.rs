@@ -3,6 +3,7 @@
 
 use rusqlite::Connection;
 use weir_core::query::Term;
+use weir_ledger::Sql as _;
 
 use crate::index::vocabulary;
 
@@ -25,7 +26,7 @@ pub(super) struct ResolvedTerms {
 }
 
 /// Resolves the terms of a query.
-pub(super) fn look_up(connection: &Connection, terms: &[Term]) -> rusqlite::Result<ResolvedTerms> {
+pub(super) fn look_up(db: &Connection, terms: &[Term]) -> rusqlite::Result<ResolvedTerms> {
     let mut spelt = ResolvedTerms::default();
     let mut looked_into = 0;
     for term in terms {
@@ -34,11 +35,11 @@ pub(super) fn look_up(connection: &Connection, terms: &[Term]) -> rusqlite::Resu
         let [word] = term.words.as_slice() else { continue };
         if term.prefix {
             // The stem of a prefix is not a prefix of the stem: `deploy*` alone would miss `deployment`.
-            let words = vocabulary::beginning_with(connection, word)?;
+            let words = vocabulary::beginning_with(db, word)?;
             spelt.add(words);
-        } else if looked_into < MAX_UNKNOWN_WORDS && !is_known(connection, word)? {
+        } else if looked_into < MAX_UNKNOWN_WORDS && !is_known(db, word)? {
             looked_into += 1;
-            replace_unknown(connection, word, &mut spelt)?;
+            replace_unknown(db, word, &mut spelt)?;
         }
     }
     for list in [&mut spelt.alternatives, &mut spelt.words] {
@@ -55,11 +56,11 @@ impl ResolvedTerms {
     }
 }
 
-fn replace_unknown(connection: &Connection, word: &str, spelt: &mut ResolvedTerms) -> rusqlite::Result<()> {
-    let around = vocabulary::containing(connection, word)?;
-    let mut near = vocabulary::near(connection, word)?;
+fn replace_unknown(db: &Connection, word: &str, spelt: &mut ResolvedTerms) -> rusqlite::Result<()> {
+    let around = vocabulary::containing(db, word)?;
+    let mut near = vocabulary::near(db, word)?;
     near.retain(|near| !around.contains(near));
-    near.sort_by_cached_key(|near| std::cmp::Reverse(uses(connection, near).unwrap_or(0)));
+    near.sort_by_cached_key(|near| std::cmp::Reverse(uses(db, near).unwrap_or(0)));
     near.truncate(MAX_CORRECTIONS);
     if around.is_empty() && near.is_empty() {
         spelt.unknown.push(word.to_owned());
@@ -71,18 +72,16 @@ fn replace_unknown(connection: &Connection, word: &str, spelt: &mut ResolvedTerm
 }
 
 /// Returns whether the index has the word, or a form of it.
-fn is_known(connection: &Connection, word: &str) -> rusqlite::Result<bool> {
-    if vocabulary::has(connection, word)? {
+fn is_known(db: &Connection, word: &str) -> rusqlite::Result<bool> {
+    if vocabulary::has(db, word)? {
         return Ok(true);
     }
-    connection.prepare_cached("SELECT 1 FROM words WHERE words MATCH ?1 LIMIT 1")?.exists([format!("\"{word}\"")])
+    db.sql("SELECT 1 FROM words WHERE words MATCH ?1 LIMIT 1").has([format!("\"{word}\"")])
 }
 
 /// Returns how many chunks have a word, counting up to 100.
-fn uses(connection: &Connection, word: &str) -> rusqlite::Result<i64> {
-    connection
-        .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT 100)")?
-        .query_row([format!("\"{word}\"")], |row| row.get(0))
+fn uses(db: &Connection, word: &str) -> rusqlite::Result<i64> {
+    db.sql("SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT 100)").value([format!("\"{word}\"")])
 }
 
 /// Returns a term in the engine's syntax. Words consist of letters and digits only, so none of them can be an operator.
