@@ -43,7 +43,10 @@ enum Element {
     Text(String),
     Any(Vec<String>),
     /// This number, not as part of another, in a line with one of these words.
-    Number { number: Number, near: NearWords },
+    Number {
+        number: Number,
+        near: NearWords,
+    },
 }
 
 #[derive(serde::Deserialize)]

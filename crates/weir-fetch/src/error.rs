@@ -15,15 +15,10 @@ const MAX_SHOWN_CHARS: usize = 200;
 pub enum FetchError {
     /// The URL cannot be parsed.
     #[error("`{}` is not a valid URL: {why}", short(text))]
-    Url {
-        text: String,
-        why: String,
-    },
+    Url { text: String, why: String },
     /// The scheme is neither http nor https.
     #[error("cannot fetch `{}:` URLs, only http and https", short(scheme))]
-    Scheme {
-        scheme: String,
-    },
+    Scheme { scheme: String },
     /// The URL contains a user name or a password.
     #[error("the URL contains a user name or password")]
     Credentials,

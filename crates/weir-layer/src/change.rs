@@ -249,10 +249,7 @@ pub enum LayerError {
     TooDeep(PathBuf),
     /// A file of the layer is not what was written there.
     #[error("cannot read the layer `{}`: {why}", .path.display())]
-    Damaged {
-        path: PathBuf,
-        why: String,
-    },
+    Damaged { path: PathBuf, why: String },
     /// A system call failed.
     #[error("cannot {what} `{}`: {why}", .path.display())]
     Io {

@@ -77,10 +77,7 @@ pub enum DigestLine {
     /// The name of a part.
     Part(Text),
     /// A line, and the line of the text that it comes from.
-    Line {
-        at: Option<u64>,
-        text: Text,
-    },
+    Line { at: Option<u64>, text: Text },
 }
 
 /// A piece of a text: a line, or lines that are folded.

@@ -63,10 +63,7 @@ pub enum SetBy {
     /// A variable of the environment.
     Variable(Text),
     /// A line of a file.
-    File {
-        path: Text,
-        line: Option<u64>,
-    },
+    File { path: Text, line: Option<u64> },
 }
 
 impl Settings {

@@ -22,7 +22,11 @@ const MAX_MESSAGE_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub(crate) enum Message {
     /// The sandbox could not be built: the step, the reason, and whether it was refused for safety.
-    Failed { step: String, why: String, refused: bool },
+    Failed {
+        step: String,
+        why: String,
+        refused: bool,
+    },
     /// Carries the listeners inside the sandbox, to be served from outside.
     Listeners,
     RunEnd(RunEnd),

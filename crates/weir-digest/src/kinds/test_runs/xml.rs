@@ -11,7 +11,11 @@ const MAX_TEXT_BYTES: usize = 64 << 10;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
     /// The start of an element: its name, and its attributes verbatim. `closed` if it is empty.
-    Start { name: &'a str, attributes: &'a str, closed: bool },
+    Start {
+        name: &'a str,
+        attributes: &'a str,
+        closed: bool,
+    },
     /// The end of an element.
     End(&'a str),
     Text(Cow<'a, str>),
