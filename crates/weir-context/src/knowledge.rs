@@ -82,7 +82,6 @@ impl StoreSetup {
     }
 }
 
-/// The open stores.
 #[derive(Default)]
 struct Stores {
     project: Option<Store>,

@@ -53,7 +53,6 @@ pub struct NewEntry {
     pub origin: Origin,
     /// How far the entry is visible.
     pub level: Level,
-    /// A title of one line.
     pub title: String,
     /// Where the text came from: a path, a URL, a command.
     pub source: Option<String>,
@@ -93,7 +92,6 @@ pub struct Entry {
     pub origin: Origin,
     /// How far the entry is visible.
     pub level: Level,
-    /// A title of one line.
     pub title: String,
     pub source: Option<String>,
     pub at: Timestamp,

@@ -42,15 +42,12 @@ pub struct SessionKey {
 /// one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
-    /// The tenant of the call.
     pub tenant: TenantId,
     /// The user who makes the call.
     pub user: UserId,
-    /// The project of the call.
     pub project: ProjectKey,
     /// The unit of work: a branch, a ticket or a given name.
     pub work: Option<String>,
-    /// The session of the client.
     pub session: Option<SessionKey>,
 }
 

@@ -24,7 +24,6 @@ pub trait Source {
 pub struct Jump {
     /// The number of bytes before it. They end with a complete line.
     pub at: u64,
-    /// The number of the next line.
     pub line: u64,
 }
 

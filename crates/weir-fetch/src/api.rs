@@ -15,7 +15,6 @@ use url::{Host, Url};
 use crate::transport::{RootCertificates, tls_of};
 use crate::{Proxies, proxy, text};
 
-/// The largest answer that is read, in bytes.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
 /// The address of a server and how to reach it.

@@ -27,7 +27,6 @@ const MAX_ANSWER_BYTES: u64 = 100 << 20;
 pub struct Endpoint {
     /// The URL, such as `http://localhost:11434/v1`, with or without `/embeddings` at its end.
     pub url: String,
-    /// The name of the model on the server.
     pub model: String,
     /// The API key, if the server requires one.
     pub key: Option<String>,
@@ -35,7 +34,6 @@ pub struct Endpoint {
     pub width: Option<usize>,
     /// The number of texts in one request.
     pub batch: usize,
-    /// The timeout of a request.
     pub timeout: Duration,
     pub proxies: Proxies,
     /// The trusted certificates.

@@ -25,27 +25,19 @@ pub enum FetchError {
     /// The host is this machine, in a private network, or a metadata service.
     #[error("{}{} is on this machine or in a private network", short(host), address.map(|address| format!(" ({address})")).unwrap_or_default())]
     Private {
-        /// The host of the URL.
         host: String,
         /// The address that its name resolves to, unless the name alone was enough.
         address: Option<IpAddr>,
     },
     /// The user's rules deny the host.
     #[error("{} is denied", short(host))]
-    Denied {
-        /// The host of the URL.
-        host: String,
-    },
+    Denied { host: String },
     /// The name does not resolve to an address.
     #[error("cannot resolve {}", short(host))]
-    NoSuchHost {
-        /// The host of the URL.
-        host: String,
-    },
+    NoSuchHost { host: String },
     /// The connection failed.
     #[error("cannot reach {}: {}", short(host), short(why))]
     Unreachable {
-        /// The host of the URL.
         host: String,
         /// The system's error message.
         why: String,
@@ -53,22 +45,16 @@ pub enum FetchError {
     /// The proxy refused the connection or cannot be reached.
     #[error("the proxy cannot connect to {}: {}", short(host), short(why))]
     Proxy {
-        /// The host of the URL.
         host: String,
         /// The error message.
         why: String,
     },
     /// The certificate is not trusted, or the handshake failed.
     #[error("cannot make a trusted connection to {}: {}", short(host), short(why))]
-    Untrusted {
-        /// The host of the URL.
-        host: String,
-        why: String,
-    },
+    Untrusted { host: String, why: String },
     /// The request took longer than the limit.
     #[error("{} took longer than {} s", short(host), after.as_secs_f32())]
     TooSlow {
-        /// The host of the URL.
         host: String,
         /// The limit.
         after: Duration,
@@ -92,24 +78,16 @@ pub enum FetchError {
     Status {
         /// The final URL, after redirects.
         url: String,
-        /// The status code.
         status: u16,
         /// When to retry, as the server wrote it.
         retry: Option<String>,
     },
     /// The response is not valid HTTP.
     #[error("invalid HTTP response from {}: {}", short(host), short(why))]
-    Broken {
-        /// The host of the URL.
-        host: String,
-        why: String,
-    },
+    Broken { host: String, why: String },
     /// The media type is not text, or its text cannot be read.
     #[error("{media} is not supported")]
-    Unsupported {
-        /// The media type.
-        media: String,
-    },
+    Unsupported { media: String },
     /// The page has no text.
     #[error("{} has no text", short(url))]
     Empty {

@@ -20,7 +20,6 @@ use crate::guard::Guard;
 use crate::proxy::{self, Proxies};
 use crate::{FetchError, text};
 
-/// The maximum length of the response headers, in bytes.
 const MAX_HEADER_BYTES: usize = 64 << 10;
 
 /// The preferred media types: text that a model can read first, then types that can be converted to it.
@@ -36,7 +35,6 @@ pub struct Limits {
     pub received: u64,
     /// The maximum time from the first name lookup to the last byte, including all redirects.
     pub time: Duration,
-    /// The maximum number of redirects.
     pub redirects: u8,
 }
 
@@ -81,14 +79,12 @@ impl fmt::Debug for NameResolver {
 /// How pages are fetched.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// The limits of a request.
     pub limits: Limits,
     /// The hosts that may be reached.
     pub guard: Guard,
     pub proxies: Proxies,
     /// The trusted certificates.
     pub roots: RootCertificates,
-    /// How names are resolved.
     pub names: NameResolver,
     /// Whether a redirect may lead from https to http.
     pub downgrade: bool,

@@ -69,7 +69,6 @@ pub fn apply(bytes: &[u8], wanted: Edit<'_>) -> Result<AppliedEdit, EditError> {
     }
 }
 
-/// Returns how most lines of a text end.
 fn line_end(bytes: &[u8]) -> &'static str {
     let all = bytes.iter().filter(|byte| **byte == b'\n').count();
     let long = bytes.windows(2).filter(|pair| *pair == b"\r\n").count();

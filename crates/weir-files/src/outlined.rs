@@ -10,7 +10,6 @@ use crate::outlining::outline_of;
 
 /// The maximum number of changed symbols that an answer names.
 const MAX_NAMED_SYMBOLS: usize = 6;
-/// The longest signature in an answer, in characters.
 const MAX_SIGNATURE_CHARS: usize = 110;
 
 /// Returns the outline of a file at a level, or the text itself if that is not longer.

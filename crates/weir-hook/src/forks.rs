@@ -20,7 +20,6 @@ use super::guides::{self, MAX_EVENTS};
 
 /// How much of a transcript's beginning is looked at.
 const MAX_BEGINNING_BYTES: u64 = 1 << 20;
-/// How many requests there are looked for.
 const MAX_REQUESTS: usize = 40;
 /// How far apart a client and a hook may note the same request, in milliseconds.
 const MAX_APART_MILLIS: i64 = 10_000;

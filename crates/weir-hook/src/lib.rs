@@ -309,7 +309,6 @@ impl Call<'_> {
         Ok(said?.filter(|_| !is_untouched))
     }
 
-    /// Returns the name of the hook's conversation.
     fn conversation(&self) -> String {
         conversation::name(self.client, self.hook)
     }
@@ -377,7 +376,6 @@ impl Call<'_> {
     }
 }
 
-/// Returns the environment and the paths derived from it.
 fn environment() -> Result<(Env, Paths), CommandError> {
     let env = Env::capture_in("/".into());
     let paths = env.paths().ok_or_else(|| CommandError::usage("there is no home folder"))?;

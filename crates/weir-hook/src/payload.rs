@@ -332,7 +332,6 @@ fn text_at_start(bytes: &[u8]) -> &str {
     bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }
 
-/// Returns the longest end that is text.
 fn text_at_end(mut bytes: &[u8]) -> &str {
     loop {
         let error = match std::str::from_utf8(bytes) {

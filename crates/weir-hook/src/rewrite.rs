@@ -35,7 +35,6 @@ const MAX_LEFTOVER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) struct RewriteFiles {
     /// The script that the shell sources before the command. Its first line holds the data for the relay.
     script: PathBuf,
-    /// The output of the command.
     output: PathBuf,
     /// A pipe that wakes the relay when the shell has ended.
     end: PathBuf,
@@ -203,7 +202,6 @@ pub(super) fn clear(call: &Call<'_>, used: &ToolCall) {
     }
 }
 
-/// Quotes a path for a shell.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }

@@ -61,7 +61,6 @@ pub struct PrintedOutput {
     pub beginning: String,
     pub bytes: u64,
     pub is_whole: bool,
-    /// Whether the program failed.
     pub failed: bool,
 }
 

@@ -134,7 +134,6 @@ impl Env {
         }
     }
 
-    /// Returns all variables.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
     fn all(&self) -> &[(OsString, OsString)] {
         self.all.get_or_init(|| std::env::vars_os().map(|(name, value)| (os::variable_name(name), value)).collect())

@@ -74,7 +74,6 @@ impl ErrorKind {
 /// A failure as a person or a model reads it.
 #[derive(Debug, Clone)]
 pub struct CommandError {
-    /// The kind of the failure.
     pub kind: ErrorKind,
     /// One sentence that says what went wrong.
     pub message: String,

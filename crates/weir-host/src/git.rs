@@ -16,7 +16,6 @@ use crate::os;
 /// A repository as seen from one of its work trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repository {
-    /// The root of the work tree.
     pub work_tree: PathBuf,
     /// The folder that all work trees of the repository share.
     pub common: PathBuf,

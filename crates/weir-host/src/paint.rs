@@ -161,7 +161,6 @@ pub fn asker() -> ConsentPrompt {
     }))
 }
 
-/// A line of an answer.
 #[derive(Debug, PartialEq, Eq)]
 struct Line<'a> {
     text: &'a str,

@@ -21,7 +21,6 @@ pub use place::recorded_place;
 pub struct Project {
     /// The key of the project whose store is used: this one, unless it shares the store of another.
     pub key: ProjectKey,
-    /// The root of the tree.
     pub root: PathBuf,
     repository: Option<Repository>,
     /// The name of the folder of its own store.

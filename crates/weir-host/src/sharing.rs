@@ -14,7 +14,6 @@ use crate::foreign;
 
 /// The folder of the records, below the data folder.
 const FOLDER: &str = "shared";
-/// The largest record that is read, in bytes.
 const MAX_RECORD_BYTES: u64 = 64 << 10;
 
 /// A store that a folder uses, although the store belongs to another folder.

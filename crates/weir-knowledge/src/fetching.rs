@@ -35,7 +35,6 @@ pub struct FetchOutcome {
 pub struct StoredPage {
     pub entry: Entry,
     pub text: BlobReader,
-    /// How the page was obtained.
     pub how: PageOrigin,
 }
 

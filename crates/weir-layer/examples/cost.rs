@@ -71,7 +71,6 @@ fn files(folder: &Path, count: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes files in folders of a hundred.
 fn write(folder: &Path, files: usize, text: &str) -> io::Result<()> {
     for number in 0..files {
         let folder = folder.join((number / 100).to_string());

@@ -79,7 +79,6 @@ pub enum Verdict {
 pub struct Applied {
     /// What is in the project now.
     pub done: Vec<Change>,
-    /// What was held back.
     pub held: Vec<Held>,
     /// What somebody else changed too: the project has that version.
     pub conflicts: Vec<Conflict>,

@@ -19,7 +19,6 @@ pub use statement::{Sql, Statement};
 /// One step in the history of a database's schema. Its SQL never changes once released.
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
-    /// Its name in the ledger.
     pub name: &'static str,
     /// The statements.
     pub sql: &'static str,
@@ -36,7 +35,6 @@ impl Migration {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
     pub name: String,
-    /// The checksum of what ran.
     pub checksum: String,
 }
 

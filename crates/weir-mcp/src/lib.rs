@@ -204,7 +204,6 @@ impl ServerHandler for Server {
 }
 
 impl Server {
-    /// Returns the name that the client gave itself.
     fn client(call: &RequestContext<RoleServer>) -> String {
         call.client_info().map_or_else(|| "mcp".to_owned(), |client| client_name(&client))
     }

@@ -19,7 +19,6 @@ use weir_host::mutex::lock;
 
 use super::message::{parse, refusal};
 
-/// The longest line that is read, in bytes.
 const MAX_LINE_BYTES: usize = 16 << 20;
 /// How many bytes of both ends of a longer line are kept, to answer it by its ID.
 const END_BYTES: usize = 256;
@@ -166,7 +165,6 @@ impl<W: AsyncWrite + Send + Unpin + 'static> AnswerWriter<W> {
     }
 }
 
-/// Serialises a message as a line.
 fn line_of(message: &impl serde::Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(message).unwrap_or_default();
     line.push(b'\n');

@@ -220,7 +220,6 @@ fn text(value: Value) -> Value {
     }
 }
 
-/// Whether a value requests nothing.
 fn is_nothing(value: &Value) -> bool {
     value.is_null() || is_blank(value) || value.as_array().is_some_and(Vec::is_empty)
 }

@@ -137,7 +137,6 @@ pub trait Declared: clap::Args + serde::de::DeserializeOwned + schemars::JsonSch
         Ok(self)
     }
 
-    /// Runs the operation.
     fn run(self, context: &Self::Context) -> impl Future<Output = Result<Answer<Self::Data>, CommandError>> + Send;
 }
 

@@ -182,7 +182,6 @@ pub(crate) struct Hooks {
     pub bodies: for<'t> fn(Node<'t>) -> Vec<Node<'t>>,
     /// The names of an item, if they are not in the field of its row.
     pub names: fn(&Site<'_>) -> Option<Vec<String>>,
-    /// The visibility of an item.
     pub visibility: fn(&Site<'_>) -> Visibility,
     /// The documentation inside an item, or inside the file.
     pub doc: fn(Node<'_>, &str) -> Option<String>,

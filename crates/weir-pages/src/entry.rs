@@ -115,7 +115,6 @@ pub struct AskedAgain {
     pub tokens: u64,
 }
 
-/// What forgetting an entry means.
 const FORGETTING: &str = "The text is removed from the store. Its reference will say that it was forgotten. This \
                           cannot be taken back.";
 

@@ -22,7 +22,6 @@ pub struct Health {
     pub checks: Vec<Check>,
     /// How long they took, in milliseconds.
     pub took: f64,
-    /// The last hook of each client.
     pub hooks: Vec<LastHook>,
     /// How long hooks took, day by day, the newest last.
     pub hook_days: Vec<HookDay>,
@@ -43,7 +42,6 @@ pub struct Check {
     pub found: Prose,
     /// What to do about it.
     pub advice: Option<Prose>,
-    /// The command that fixes it.
     pub command: Option<Text>,
 }
 

@@ -15,7 +15,6 @@ pub struct Message {
     pub title: Text,
     /// What follows from it.
     pub meaning: Text,
-    /// The command that helps.
     pub command: Option<Text>,
 }
 

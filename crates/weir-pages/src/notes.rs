@@ -22,7 +22,6 @@ pub struct Notes {
     pub looked_at: Option<u64>,
     /// What is not listed, and why, in whole sentences.
     pub remarks: Vec<Text>,
-    /// The chosen filter.
     pub filter: NoteFilter,
     /// Notes with something that speaks against them.
     pub doubtful: Vec<NoteCard>,

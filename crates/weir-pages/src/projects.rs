@@ -23,7 +23,6 @@ pub struct Projects {
 pub struct ProjectRow {
     /// The identity of the project.
     pub key: Text,
-    /// The name of its folder.
     pub name: Text,
     /// The folder, as a person writes it.
     pub folder: Text,

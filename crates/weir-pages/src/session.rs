@@ -35,7 +35,6 @@ pub struct Session {
     pub earlier: Option<Text>,
     /// The session after it.
     pub later: Option<Text>,
-    /// The figures at the top.
     pub figures: Figures,
     /// The length of the window over its requests, if its transcript has them.
     pub window: Option<WindowCourse>,

@@ -41,7 +41,6 @@ pub enum FileState {
 /// Settings that belong together.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// The name of the table.
     pub name: Text,
     pub settings: Vec<Setting>,
 }

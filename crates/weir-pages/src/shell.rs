@@ -23,7 +23,6 @@ pub struct Shell {
     pub token: Text,
     /// The path and query of this page, to return to after a form.
     pub path: Text,
-    /// The version of the program.
     pub version: Text,
     /// When the page was made.
     pub now: Moment,
@@ -38,7 +37,6 @@ pub struct Shell {
 pub struct ProjectLink {
     /// The identity of the project.
     pub key: Text,
-    /// The name of its folder.
     pub name: Text,
 }
 

@@ -62,9 +62,7 @@ pub struct ClientChoice {
 pub struct SizeCost {
     /// The size, in tokens; none for the sessions as they were.
     pub size: Option<u64>,
-    /// Reads from the cache.
     pub reads: Money,
-    /// Writes to the cache.
     pub writes: Money,
     /// What the model wrote.
     pub output: Money,

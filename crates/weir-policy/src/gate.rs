@@ -44,7 +44,6 @@ pub enum Action<'a> {
 /// A path that a call is about.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
-    /// The path as the call named it.
     pub named: &'a Path,
     /// The path without links.
     pub path: &'a Path,
@@ -145,7 +144,6 @@ pub struct Surroundings {
     pub places: Places,
     /// Folders outside the project that the user added to it.
     pub additional: Vec<PathBuf>,
-    /// Weir's own folders.
     pub own: OwnFolders,
     /// Who calls.
     pub caller: Caller,

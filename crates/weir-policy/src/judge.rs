@@ -24,7 +24,6 @@ pub struct Judgement {
 /// The reason for the verdict on one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
-    /// The verdict on this command.
     pub verdict: Verdict,
     /// The command as written, or the part of the script that is unclear.
     pub command: String,

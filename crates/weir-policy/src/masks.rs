@@ -35,13 +35,11 @@ pub struct Masks {
     pub programs: Vec<String>,
     /// Whether only part of the project was searched, as requested with [`Tree::look_at_nearest`].
     pub left_out: bool,
-    /// Problems with individual masks.
     pub problems: Vec<MaskProblem>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaskProblem {
-    /// The path concerned.
     pub path: PathBuf,
     /// What is wrong, as a sentence.
     pub wrong: String,

@@ -65,7 +65,6 @@ const DEFAULT_BIND: &str = "127.0.0.1:4748";
 const MAX_BODY_BYTES: usize = 32 << 20;
 /// How long a client may keep a connection without a request.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
-/// The maximum number of connections at a time.
 const MAX_CONNECTIONS: usize = 256;
 
 const LONG_ABOUT: &str = "\

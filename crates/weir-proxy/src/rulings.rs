@@ -22,7 +22,6 @@ const MAX_AGE: Duration = Duration::from_secs(30 * DAY.as_secs());
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Distinguishes our keys from all others that are made from the same text.
 const PURPOSE: &str = "weir proxy 2026-11 replacement of a tool's result";
-/// The size of a nonce and of a tag, in bytes.
 const NONCE_BYTES: usize = 16;
 
 /// What was decided about a result.

@@ -13,7 +13,6 @@ use super::MAX_BODY_BYTES;
 /// What was done, in numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Tally {
-    /// The requests that were passed on.
     pub(super) requests: usize,
     /// The results of tools that the model had not answered when they arrived.
     pub(super) results: usize,

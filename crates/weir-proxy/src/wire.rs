@@ -56,7 +56,6 @@ pub(super) struct ResultText<'a> {
 /// What a request says about a tool's result.
 #[derive(Clone)]
 pub(super) struct AboutResult {
-    /// The identifier of the call.
     pub(super) call: String,
     /// Whether the client says that the call failed.
     pub(super) failed: bool,
@@ -64,7 +63,6 @@ pub(super) struct AboutResult {
     pub(super) is_new: bool,
 }
 
-/// A tool call by the model.
 struct ModelCall<'a> {
     name: String,
     input: Option<&'a RawValue>,

@@ -108,7 +108,6 @@ pub struct ApiToken {
     pub hash: blake3::Hash,
     /// The tenant whose records it is good for.
     pub tenant: TenantId,
-    /// The user who acts with it.
     pub user: UserId,
     /// What it is good for.
     pub scope: TokenScope,

@@ -66,7 +66,6 @@ impl ErrorKind {
 /// An error of a port.
 #[derive(Debug)]
 pub struct PortError {
-    /// What kind of failure it is.
     pub kind: ErrorKind,
     /// What was being done, as the rest of a sentence that begins with "cannot": `append to the log`.
     pub at: String,

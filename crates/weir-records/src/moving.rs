@@ -145,18 +145,15 @@ pub struct MoveTarget<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MoveFigures {
     pub tenants: u64,
-    /// Projects of all tenants.
     pub projects: u64,
     /// Records, erased ones too.
     pub records: u64,
-    /// Records that are erased.
     pub erased: u64,
     /// Tokens, revoked ones too.
     pub tokens: u64,
     pub audit_rows: u64,
     /// Hosts that are bound to a user, or to no user at all.
     pub hosts: u64,
-    /// Texts that records have.
     pub texts: u64,
     /// Texts that records have and that cannot be read at the old place either.
     pub lost_texts: u64,
@@ -182,7 +179,6 @@ impl MoveFigures {
 pub struct MoveProgress {
     /// What is being done.
     pub phase: MovePhase,
-    /// How many records this has been done to.
     pub done: u64,
     /// How many records there are.
     pub of: u64,

@@ -81,9 +81,7 @@ pub enum Body {
     },
     /// A record was removed. Its content is erased from every port.
     Removed {
-        /// The record that was removed.
         record: RecordId,
-        /// Why it was removed.
         #[serde(with = "written::word")]
         why: WhyGone,
     },
@@ -105,7 +103,6 @@ pub struct Kept {
     /// Who wrote the text.
     #[serde(with = "written::word")]
     pub origin: Origin,
-    /// A title of one line.
     pub title: String,
     /// Where the text came from: a path, a URL, a command.
     pub source: Option<String>,

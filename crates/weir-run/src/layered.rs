@@ -234,7 +234,6 @@ fn make(context: &Context, place: &mut RunEnvironment) -> Result<Layer, String> 
     Ok(layer)
 }
 
-/// Returns the folder for the layers of the project.
 fn folder(context: &Context) -> PathBuf {
     context.paths().data.join(FOLDER).join(context.project().own_folder_name())
 }

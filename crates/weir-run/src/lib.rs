@@ -97,7 +97,6 @@ const STORE_WAIT: Duration = Duration::from_secs(5);
 /// A request to run code.
 #[derive(Debug, Clone)]
 pub struct RunRequest {
-    /// The language of the code.
     pub language: &'static Language,
     pub code: String,
     /// The file that the code works on.
@@ -168,7 +167,6 @@ pub async fn run(context: &Context, order: RunRequest) -> Result<FinishedRun, Co
 pub struct Attendance {
     /// What shows the output while it arrives.
     pub live: Option<LiveOutput>,
-    /// The standard input.
     pub input: Option<Input>,
 }
 

@@ -7,7 +7,6 @@ use weir_host::error::CommandError;
 
 use super::FinishedRun;
 
-/// The maximum number of errors that are listed.
 const MAX_LISTED: usize = 5;
 /// The longest message of an error, in characters.
 const MAX_MESSAGE_CHARS: usize = 120;

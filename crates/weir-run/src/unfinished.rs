@@ -21,7 +21,6 @@ use super::{layered, planted};
 
 /// The folder of journals below the data folder.
 const FOLDER: &str = "unfinished";
-/// The extension of a journal.
 const JOURNAL: &str = "journal";
 /// The extension of a journal that another process has already checked once.
 const SEEN: &str = "seen";

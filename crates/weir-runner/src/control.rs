@@ -15,7 +15,6 @@ use rustix::net::{
 
 use crate::codec::{Reader, Writer};
 
-/// Maximum size of a message from the helper in bytes.
 const MAX_MESSAGE_BYTES: usize = 64 << 10;
 
 /// A message from the helper.

@@ -55,7 +55,6 @@ pub enum Streams {
 pub struct Caps {
     /// Maximum number of processes and threads at once.
     pub processes: u64,
-    /// Maximum size of one file.
     pub file_bytes: u64,
     /// Maximum size of the private `/tmp`.
     pub tmp_bytes: u64,
@@ -85,14 +84,11 @@ pub struct Overlay {
 /// What to start, what it may see and what it may change. Paths are absolute and free of symbolic links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
-    /// The sandbox level.
     pub level: Level,
-    /// The network access.
     pub network: Network,
     /// Programs with their arguments, run in sequence; the first that fails ends the run.
     pub steps: Vec<Vec<OsString>>,
     pub environment: Vec<(OsString, OsString)>,
-    /// The working folder.
     pub folder: PathBuf,
     /// Files to create first, in the private `/tmp`.
     pub files: Vec<(PathBuf, Vec<u8>)>,

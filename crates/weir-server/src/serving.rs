@@ -19,7 +19,6 @@ use crate::failure::failed;
 use crate::storage::{Place, Storage};
 use crate::traces::{TraceOptions, Traces};
 
-/// The threads for calls of the storage.
 const CALL_THREADS: usize = 96;
 /// How long the last copy of the index may take. One that is not finished leaves the copy before as it was.
 const COPY_TIMEOUT: Duration = Duration::from_secs(10);

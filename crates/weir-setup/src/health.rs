@@ -13,7 +13,6 @@ use super::places::Places;
 
 /// The finding about one client.
 pub struct Finding {
-    /// The client's title.
     pub title: &'static str,
     /// Whether the client is set up correctly.
     pub good: bool,
@@ -21,7 +20,6 @@ pub struct Finding {
     pub text: String,
     /// The same in a few words, to follow the client's title.
     pub brief: &'static str,
-    /// The command that fixes it.
     pub fix: Option<String>,
 }
 

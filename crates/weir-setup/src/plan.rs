@@ -50,7 +50,6 @@ pub(super) struct Step {
 /// A setting of a client's own that the user wants changed.
 pub(super) struct SettingRequest {
     pub setting: Setting,
-    /// The new value.
     pub value: Value,
 }
 

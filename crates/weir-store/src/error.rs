@@ -138,10 +138,7 @@ pub enum StoreError {
     /// The scope of the call names a tenant or a user, which only a server has.
     NotLocal,
     /// The level needs a session or work that the scope does not have.
-    NoSuchLevel {
-        /// The requested level.
-        level: weir_core::Level,
-    },
+    NoSuchLevel { level: weir_core::Level },
     /// The note to supersede does not exist or is not visible, or the entry is not a note.
     NoSuchNote { reference: weir_core::Reference },
     /// The reference for a new entry is already in use.

@@ -12,7 +12,6 @@ pub(crate) trait Feed {
     fn head(&self) -> Result<i64>;
     /// Returns at most `most` changes after a position, oldest first.
     fn changes_after(&self, position: i64, most: usize) -> Result<Vec<Change>>;
-    /// Returns the reference that an entry has or had.
     fn reference(&self, entry_id: i64) -> Result<Option<String>>;
     /// Returns whether the log has this change: whether its event exists, or its entry is gone since.
     fn has_change(&self, position: i64, entry_id: i64) -> Result<bool>;

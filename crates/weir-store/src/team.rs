@@ -58,12 +58,9 @@ written_enum! {
 /// The server that a project is connected to, and how far the exchange with it has come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TeamConnection {
-    /// The address of the server.
     pub server: String,
     pub token_file: String,
-    /// The tenant of the token.
     pub tenant: String,
-    /// The user of the token.
     pub user: String,
     /// The project, by its name on the server.
     pub project: String,
@@ -153,7 +150,6 @@ pub struct TeamDb {
 
 /// What the user wants to be shared although it is no note.
 const INCLUDE: &str = "include";
-/// What the user has confirmed.
 const CONFIRM: &str = "confirm";
 
 impl TeamDb {

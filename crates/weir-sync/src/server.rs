@@ -19,7 +19,6 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_WAITS: usize = 5;
 /// How long one such wait may take, in seconds.
 const MAX_WAIT_SECONDS: u64 = 30;
-/// How many records a page has at most.
 const PAGE_RECORDS: &str = "200";
 
 /// A server with the log of a project.

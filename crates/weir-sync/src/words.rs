@@ -13,7 +13,6 @@ use weir_store::{Attribution, TeamDb};
 
 use super::vault::Vault;
 
-/// How many characters of a name are shown.
 const MAX_NAME_CHARS: usize = 60;
 
 /// What is said about each entry besides its own fields.

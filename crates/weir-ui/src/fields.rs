@@ -2,7 +2,6 @@
 
 use url::form_urlencoded;
 
-/// The maximum number of fields that are read.
 const MAX_FIELDS: usize = 64;
 
 /// The fields of a form or of an address.

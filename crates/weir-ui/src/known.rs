@@ -26,7 +26,6 @@ pub(super) struct KnownProjects {
 pub(super) struct ViewedProject {
     /// The project as the user's list has it. The name of its store's folder identifies it in addresses.
     pub(super) known: KnownProject,
-    /// The name of its folder.
     pub(super) name: String,
     calls: Calls,
 }

@@ -72,7 +72,6 @@ fn counts(review: &Review) -> Counts {
     }
 }
 
-/// A page of a list of notes.
 struct NotePage<'a> {
     notes: Vec<&'a ReviewedNote>,
     is_first: bool,

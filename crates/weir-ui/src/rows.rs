@@ -16,7 +16,6 @@ pub(super) const ALWAYS: (Timestamp, Timestamp) = (Timestamp(i64::MIN), Timestam
 pub(super) struct ProjectSessions {
     pub(super) project: ProjectLink,
     pub(super) sessions: Vec<ListedSession>,
-    /// The readings of all days of these sessions.
     pub(super) readings: Vec<MeterRow>,
 }
 

@@ -22,7 +22,6 @@ use super::answer;
 use super::known::ViewedProject;
 use super::view::View;
 
-/// The maximum number of hits that a search ranks.
 const MAX_HITS: usize = 100;
 const PAGE_HITS: usize = 20;
 /// The maximum number of projects that a search over all of them reads, the ones used last.

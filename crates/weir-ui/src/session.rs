@@ -32,7 +32,6 @@ const PAGE_EVENTS: usize = 300;
 /// The maximum number of outputs whose tokens are counted, the newest, and of earlier guides.
 const MAX_HELD_OUTPUTS: usize = 100;
 const MAX_GUIDES: usize = 5;
-/// The maximum number of statements of each sort.
 const MAX_STATEMENTS: usize = 12;
 
 const FILTERS: [TimelineFilter; 5] = [
@@ -71,7 +70,6 @@ struct ReadSession {
     readings: Vec<MeterRow>,
     earlier: Option<SessionKey>,
     later: Option<SessionKey>,
-    /// The outputs that were held back.
     held: Vec<KeptOutput>,
     /// The guides after each compaction, and the one that it would be given now.
     guides: Vec<String>,

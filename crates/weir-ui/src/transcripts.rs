@@ -57,7 +57,6 @@ pub(super) struct Facts {
     pub(super) progress: (usize, usize),
     /// How many older transcripts are not read.
     pub(super) left_out: usize,
-    /// The date of the prices.
     pub(super) prices_of: String,
     by_session: HashMap<(String, String), Vec<Arc<Conversation>>>,
 }
@@ -87,7 +86,6 @@ impl Transcripts {
         self.facts()
     }
 
-    /// Reads the transcripts that have changed.
     fn read(&self) {
         let prices = Prices::read(prices::user_file(self.context.paths()).as_deref()).or_else(|_| Prices::read(None));
         let found = places::find(self.context.env(), &[]).map(|places| places.found).unwrap_or_default();

@@ -36,9 +36,7 @@ pub(super) struct View<'a> {
     pub(super) project: Option<Arc<ViewedProject>>,
     /// All projects that have a store, the one that was used last first.
     pub(super) projects: Vec<Arc<ViewedProject>>,
-    /// The fields of the address.
     pub(super) fields: Fields,
-    /// The path and the query.
     path: String,
     /// What surrounds the page.
     pub(super) shell: Shell,

@@ -3,7 +3,6 @@
 //! Invariant: a heading is never longer than [`MAX_HEADING_BYTES`]; what does not fit is left out from its beginning.
 
 pub(super) const MAX_HEADING_BYTES: usize = 120;
-/// Maximum length of one part of a path, in bytes.
 const MAX_PART_BYTES: usize = 72;
 const HEADING_SEPARATOR: &str = " > ";
 

@@ -46,7 +46,6 @@ pub(super) struct Packer {
     level: u8,
 }
 
-/// A chunk that is full.
 #[derive(Debug)]
 struct Chunk {
     length: usize,
@@ -173,7 +172,6 @@ impl Packer {
     }
 }
 
-/// Returns whether a full chunk and the next one should be joined.
 fn joins(full: &Chunk, next: &Chunk) -> bool {
     let together = full.length + next.length;
     together <= MAX_CHUNK_BYTES

@@ -68,7 +68,6 @@ pub(super) fn unresolved<'a>(facts: &[Fact<'a>]) -> Vec<Failure<'a>> {
 /// What happened after a failure.
 #[derive(Default)]
 struct LaterEvents<'a> {
-    /// The subjects of fixes.
     fixed: HashSet<String>,
     done: HashSet<&'a str>,
     /// The commands that ran, by their words without options.

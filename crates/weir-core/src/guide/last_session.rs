@@ -9,7 +9,6 @@ use super::{Fact, Wanted, questions, requests, tasks};
 use crate::EventKind;
 use crate::event::{LONGEST_TEXT, line};
 
-/// Maximum number of files that are named.
 const MAX_FILES: usize = 10;
 /// Maximum length of a task, a question or a path, in bytes.
 const MAX_ITEM_BYTES: usize = 160;

@@ -12,7 +12,6 @@ use crate::event::line;
 
 /// Number of tool calls after which a name has half its weight.
 const HALF_LIFE_CALLS: f64 = 10.0;
-/// Maximum number of names that are tried.
 const MAX_NAMES: usize = 400;
 /// The length that a path counts as, whatever its actual length.
 const PATH_LENGTH: f64 = 12.0;

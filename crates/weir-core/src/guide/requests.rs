@@ -15,7 +15,6 @@ const MIN_REQUEST_TOKENS: usize = 40;
 
 /// The words before a plan that the client hands over to a new conversation, and brings back by itself.
 const PLAN: &str = "Implement the following plan:";
-/// Maximum length of what is quoted of a plan, in bytes.
 const MAX_PLAN_BYTES: usize = 160;
 
 /// Words that say nothing without the request before them: "ok, go on".

@@ -94,11 +94,9 @@ const DECIDED: &[EventKind] = &[
     EventKind::Blocker,
 ];
 
-/// Maximum length of an item's words, in bytes.
 const MAX_ITEM_BYTES: usize = 240;
 /// Maximum number of open tasks that are named.
 const MAX_TASKS: usize = 4;
-/// Maximum number of failures that are named.
 const MAX_FAILURES: usize = 3;
 
 /// Creates a section with its items sorted by importance, then newest first.

@@ -67,7 +67,6 @@ impl Redactor {
     }
 }
 
-/// Counts the marks that are passed on.
 fn counting(
     counts: &mut Vec<(&'static str, u64)>,
     pass: &mut impl FnMut(RedactedPart<'_>),

@@ -13,7 +13,6 @@ use super::class::{
 
 /// The shape of one kind of token: a literal and what follows it.
 pub(super) struct Rule {
-    /// The name of the rule in the mark.
     pub(super) name: &'static str,
     /// The literal that every such token has, in this case.
     pub(super) literal: &'static str,

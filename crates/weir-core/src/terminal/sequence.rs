@@ -36,7 +36,6 @@ pub(crate) enum Control {
 pub(crate) struct Parser {
     decoder: Decoder,
     state: ParserState,
-    /// Number of bytes that opened the sequence.
     opening: usize,
     /// The bytes after the opening, in case the sequence turns out not to be one.
     held: Vec<u8>,
@@ -219,7 +218,6 @@ fn take_plain(unit: Unit, screen: &mut impl Screen) {
     }
 }
 
-/// Returns the effect of a control sequence with these parameters and this last byte.
 fn control(last: u8, parameters: &[u8]) -> Control {
     match (last, parameters) {
         (b'K', b"" | b"0") => Control::EraseAfter,

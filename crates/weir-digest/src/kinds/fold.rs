@@ -31,7 +31,6 @@ pub(crate) const KIND: Kind = Kind::lines::<Fold>("lines", |_, _| false);
 
 /// The maximum number of facts kept of each sort. More could not be shown.
 const MAX_ITEMS: usize = 60;
-/// The maximum number of bytes shown of a line.
 const MAX_LINE_BYTES: usize = 400;
 /// The maximum number of lines of an output that is shown by its lines.
 const MAX_LINES_SHOWN_WHOLE: u64 = 40;

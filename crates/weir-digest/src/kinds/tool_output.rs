@@ -15,7 +15,6 @@ pub(crate) const KIND: Kind =
 /// The minimum percentage of lines that must be recognised with certainty: one in twenty, since code and notes may
 /// follow each.
 const MIN_PERCENT: usize = 5;
-/// The minimum number of such lines.
 const MIN_LINES: usize = 3;
 
 /// Functions that recognise a line with certainty.

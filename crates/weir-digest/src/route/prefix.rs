@@ -8,7 +8,6 @@ use crate::kinds::stamp;
 use crate::text::number;
 use crate::{Lines, Source, trouble};
 
-/// The number of lines examined.
 const MAX_LINES: usize = 200;
 
 /// The prefix of the lines of an output.
@@ -68,7 +67,6 @@ impl Prefix {
         text.split(' ').next().filter(|_| named).unwrap_or_default()
     }
 
-    /// Returns where the prefix ends in a line that has it.
     fn end(self, text: &str) -> Option<usize> {
         match self {
             Self::None => None,

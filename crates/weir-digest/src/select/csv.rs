@@ -5,7 +5,6 @@ use std::io::{BufRead as _, Read as _};
 use super::{Collector, NotSelected, Selected, in_one_line, some_names};
 use crate::Source;
 
-/// The possible separators.
 const SEPARATORS: [u8; 4] = *b",;\t|";
 
 /// Selects the columns with these names or numbers, row by row.

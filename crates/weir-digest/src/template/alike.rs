@@ -16,9 +16,7 @@ const MIN_LETTERS_PER_SLOT: usize = 4;
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
     pub count: u64,
-    /// The number and the text of the first line.
     pub first: (u64, String),
-    /// The number and the text of the last line.
     pub last: (u64, String),
     /// The numbers and texts of the first few lines.
     pub kept: Vec<(u64, String)>,

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 const MAX_VALUES: usize = 64;
 const MAX_VALUE_BYTES: usize = 60;
-/// The maximum number of bytes kept of the line with the greatest value.
 const MAX_LINE_BYTES: usize = 160;
 const MAX_VALUES_SHOWN: usize = 5;
 

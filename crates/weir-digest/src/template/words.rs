@@ -9,7 +9,6 @@ const MAX_WORDS: usize = 40;
 #[derive(Debug, Default)]
 pub(super) struct Words {
     pub spans: Vec<Span>,
-    /// Whether the line has more words.
     pub more: bool,
 }
 

@@ -147,7 +147,6 @@ fn whole_lines(text: &str, tokens: usize) -> usize {
     }
 }
 
-/// Returns the last lines that fit.
 fn last_lines(text: &BlobReader, tokens: usize) -> Result<String, CommandError> {
     let bytes = text.bytes();
     // A token has a few bytes on average; a text with more tokens per byte is cut further below.

@@ -75,7 +75,6 @@ fn counts(call: &Call<'_>, text: &str) -> bool {
     (MIN_BYTES..=MAX_BYTES).contains(&text.len()) && call.client.retention != Retention::Unknown
 }
 
-/// Opens the lines that the conversation was shown.
 fn open(call: &Call<'_>) -> std::io::Result<ShownLines> {
     let mut shown = ShownLines::open(&call.folder, &call.conversation())?;
     if shown.is_empty() {
@@ -203,7 +202,6 @@ fn has_lost(transcript: &Path, marks: &[&str], shown: &mut ShownLines) -> std::i
     Ok(marks.iter().any(has_mark) || rewound::is_rewound(&bytes, complete, begin == 0))
 }
 
-/// Returns the name of a text in a remark.
 fn name(tool: &Tool, folder: &Path) -> String {
     let short = |text: &str| one_line(text, MAX_NAME_CHARS);
     match tool {

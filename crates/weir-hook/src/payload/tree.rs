@@ -45,7 +45,6 @@ pub(super) fn parse(json: &[u8], long: Vec<(usize, LongText)>) -> serde_json::Re
 
 /// A payload that is being parsed.
 struct Tree {
-    /// The number of strings so far.
     strings: usize,
     /// The long texts that have not been reached.
     long: Peekable<IntoIter<(usize, LongText)>>,

@@ -13,7 +13,6 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use weir_host::foreign;
 use weir_host::git;
 
-/// The largest ignore file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 512 << 10;
 /// The maximum number of patterns in memory, for a folder and those above it.
 const MAX_PATTERNS: usize = 20_000;

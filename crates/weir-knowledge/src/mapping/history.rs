@@ -15,7 +15,6 @@ use weir_store::Store;
 use super::key;
 use crate::staleness::GitQuery;
 
-/// The number of commits that are read.
 const COMMITS: &str = "1000";
 /// How long a map waits for git.
 const GIT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -35,7 +35,6 @@ pub(super) struct Place<'a> {
     spare: OwnedFd,
     /// The name of the old version in `spare`.
     number: OsString,
-    /// A name beside the target.
     beside: OsString,
 }
 

@@ -14,11 +14,8 @@ use super::gather::{Recent, RecentNote};
 
 /// How many characters of the name of a project are shown.
 const MAX_NAME_CHARS: usize = 40;
-/// How many characters of a prompt are shown.
 const MAX_PROMPT_CHARS: usize = 200;
-/// How many characters of a title are shown.
 const MAX_TITLE_CHARS: usize = 100;
-/// How many characters of a topic are shown.
 const MAX_TOPIC_CHARS: usize = 60;
 /// How many characters a line about a session has. Its parts are shorter.
 const MAX_SESSION_CHARS: usize = 400;

@@ -15,18 +15,14 @@ use weir_host::foreign::{self, MAX_SETTINGS_BYTES};
 
 use super::Check;
 
-/// The built-in data.
 const BUILT_IN: &str = include_str!("memory.toml");
 /// How the report calls such a file.
 const NAME: &str = "memory file";
-/// The maximum number of dead paths that are named for a file.
 const MAX_NAMED_PATHS: usize = 3;
-/// The maximum length of a named path.
 const MAX_PATH_CHARS: usize = 80;
 /// The endings by which a word after `@` is taken for the path of a file rather than for a name.
 const ENDINGS: [&str; 5] = [".md", ".mdc", ".txt", ".json", ".toml"];
 
-/// What is known of the files of clients.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KnownFiles {

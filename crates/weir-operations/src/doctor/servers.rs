@@ -30,7 +30,6 @@ const MAX_ANSWER_BYTES: u64 = 8 << 20;
 const MAX_PAGES: usize = 20;
 /// The version of the protocol that is asked for.
 const PROTOCOL: &str = "2025-06-18";
-/// The maximum length of a server's name in the report.
 const MAX_NAME_CHARS: usize = 60;
 
 /// Reports the configured servers; if they are to be started, with what their descriptions cost.
@@ -196,7 +195,6 @@ impl Conversation {
         let _ = self.messages.send(message);
     }
 
-    /// Sends a request and returns its result.
     fn request(&mut self, id: usize, method: &str, parameters: &Value) -> Result<Value, String> {
         self.send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters }));
         loop {

@@ -14,7 +14,6 @@ use super::Check;
 const MAX_OUTPUT_BYTES: u64 = 16 << 20;
 /// How long git may take.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The maximum number of files that are named.
 const MAX_NAMED: usize = 5;
 
 /// Names tracked files that are hidden, if there are any and git can be asked.

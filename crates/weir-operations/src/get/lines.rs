@@ -32,7 +32,6 @@ pub(super) enum LineRange {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LineQuery<'a> {
     pub(super) lines: LineRange,
-    /// Only lines that match this pattern.
     pub(super) pattern: Option<&'a Regex>,
     /// The number of lines before and after each match, or around the requested line.
     pub(super) context: Option<u64>,
@@ -153,7 +152,6 @@ fn counted_lines(lines: u64) -> String {
 struct SelectedLine {
     number: u64,
     text: String,
-    /// Whether bytes were replaced.
     replaced: bool,
     /// Whether the line itself matches, rather than being context.
     matches: bool,

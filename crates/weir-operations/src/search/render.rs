@@ -17,7 +17,6 @@ use crate::needs::KnowledgeContext;
 
 /// The maximum number of sources that are named if nothing was found.
 const MAX_NAMED_SOURCES: usize = 6;
-/// The maximum number of other outputs with the same text that are named.
 const MAX_NAMED_OUTPUTS: usize = 4;
 
 pub(super) async fn answer(context: &KnowledgeContext, found: &[QueryResult], budget: Budget) -> Answer<SearchData> {

@@ -10,7 +10,6 @@ use super::{QueryResult, coverage};
 /// How many notes of each store are looked at, newest first.
 const MAX_NOTES: usize = 500;
 
-/// The longest excerpt of a note, in bytes.
 const MAX_EXCERPT_BYTES: u64 = 600;
 
 /// Puts notes whose topic has all words of the query before the other hits.

@@ -28,7 +28,6 @@ pub(super) fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the node with the name in a declarator.
 fn name_in(mut node: Node<'_>) -> Option<Node<'_>> {
     loop {
         match node.kind() {
@@ -46,7 +45,6 @@ fn name_in(mut node: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// Returns the inner node of a declarator.
 fn inner(node: Node<'_>) -> Option<Node<'_>> {
     let is_declarator = |node: &Node<'_>| node.kind().ends_with("declarator") || node.kind().ends_with("identifier");
     node.child_by_field_name("declarator").or_else(|| children(node).into_iter().find(is_declarator))

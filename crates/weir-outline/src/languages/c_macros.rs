@@ -169,7 +169,6 @@ fn blank(bytes: &mut [u8], start: usize, end: usize) {
     }
 }
 
-/// Returns the words of a text with their positions.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = 0;
     std::iter::from_fn(move || {

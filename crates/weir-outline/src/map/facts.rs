@@ -12,7 +12,6 @@ const IN_SIGNATURE: u32 = 1;
 const IN_DOC: u32 = 1;
 /// Maximum weight of a word, however often it occurs in a file.
 const MAX_WEIGHT: u32 = 12;
-/// Maximum length of a stored signature in characters.
 const MAX_SIGNATURE_CHARS: usize = 240;
 
 /// What the map knows about one file.

@@ -37,9 +37,7 @@ pub struct Wish<'a> {
 /// How much each part counts.
 #[derive(Debug, Clone, Copy)]
 pub struct Weights {
-    /// Direct references.
     pub references: f64,
-    /// Words of the query.
     pub words: f64,
     /// The same folder, or the same name in another.
     pub near: f64,
@@ -57,7 +55,6 @@ impl Default for Weights {
 /// A file with its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked {
-    /// The index of the file.
     pub file: usize,
     /// How much the file matters, above 0.
     pub score: f64,

@@ -7,7 +7,6 @@ use super::{Axis, percent, px, slot};
 const TOP: f64 = 16.0;
 const HEIGHT: f64 = 106.0;
 const BELOW: f64 = 28.0;
-/// How many days are named at most.
 const MAX_NAMED: usize = 5;
 
 /// Two values of one day.

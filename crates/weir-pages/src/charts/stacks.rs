@@ -18,7 +18,6 @@ pub(crate) struct Stack {
     pub(crate) title: String,
     /// Whether it is recommended.
     pub(crate) is_chosen: bool,
-    /// Whether it is as things are now.
     pub(crate) is_now: bool,
     /// Whether its figure is shown on a phone too.
     pub(crate) is_labelled: bool,

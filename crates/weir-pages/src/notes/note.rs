@@ -29,7 +29,6 @@ pub struct NoteCard {
     pub words: Words,
     /// How far it is visible: `project`, `branch round-lines`, `everywhere`.
     pub reach: Text,
-    /// The files that it is bound to.
     pub files: Vec<Text>,
     /// What speaks against it.
     pub doubts: Vec<Badge>,

@@ -18,7 +18,6 @@ pub struct Timeline {
     pub items: Vec<Item>,
     /// The filters, with how many events each lets through; the chosen one is in `filter`.
     pub filters: Vec<(TimelineFilter, u64)>,
-    /// The chosen filter.
     pub filter: TimelineFilter,
     /// How many events the session has, or how many of them were looked at.
     pub total: u64,

@@ -62,7 +62,6 @@ impl FirstSteps {
         shell.document(&Content { page: Some(Page::Today), title: "Today", keys: &[], main })
     }
 
-    /// Returns which clients were found.
     fn found(&self) -> Markup {
         let is_one = |clients: &[Text]| clients.len() == 1;
         html! {

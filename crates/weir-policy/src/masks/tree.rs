@@ -181,7 +181,6 @@ impl Stamp {
 /// How much a refresh had to read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Refreshed {
-    /// Number of folders that were listed.
     pub listed: usize,
     /// Number of folders that had not changed.
     pub reused: usize,

@@ -15,7 +15,6 @@ pub struct PathRules {
 /// The rules that start from one folder, as indices into [`Rules`].
 #[derive(Debug, Clone, Default)]
 struct RulesAtFolder {
-    /// Rules about the folder itself.
     itself: Vec<usize>,
     below: ByName,
 }
@@ -59,7 +58,6 @@ impl PathRules {
 }
 
 impl Rule {
-    /// Returns the pattern of a rule about paths.
     fn pattern(&self) -> Option<&PathPattern> {
         match &self.subject {
             Subject::Read(pattern) | Subject::Edit(pattern) => Some(pattern),

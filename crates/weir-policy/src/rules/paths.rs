@@ -11,9 +11,7 @@ use crate::names::{SPECIAL, stars_match};
 /// The folders that patterns are relative to.
 #[derive(Debug, Clone)]
 pub struct Places {
-    /// The user's home folder.
     pub home: PathBuf,
-    /// The root of the project.
     pub project: PathBuf,
     /// The folder the run starts in.
     pub folder: PathBuf,

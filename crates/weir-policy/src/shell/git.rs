@@ -40,7 +40,6 @@ const RUNS_BY_ENDING: &[&str] = &[
     ".uploadpack",
 ];
 
-/// Options whose value is a command.
 const OPTIONS: &[&str] = &[
     "--exec",
     "-x",

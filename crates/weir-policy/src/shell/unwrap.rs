@@ -277,7 +277,6 @@ fn tail_scripts(words: &[Word]) -> Vec<CarriedCommand> {
     (1..words.len()).filter(plain).take(8).flat_map(|at| joined(&words[at..])).collect()
 }
 
-/// Options whose value is a shell script.
 const SCRIPT_OPTIONS: &[(&str, &[&str])] = &[
     ("script", &["-c", "--command"]),
     ("su", &["-c", "--command"]),

@@ -6,7 +6,6 @@ use super::walk::ScriptPart;
 use super::words::{self, Word};
 use super::{UnclearKind, quotes};
 
-/// Variables that hold a command.
 const COMMANDS: &[&str] = &[
     "BROWSER",
     "DIFFPROG",

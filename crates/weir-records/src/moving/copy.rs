@@ -41,7 +41,6 @@ fn check_deleted(source: &MoveSource<'_>, target: &MoveTarget<'_>) -> Result<()>
     Ok(())
 }
 
-/// A pass over one tenant.
 struct TenantPass<'a> {
     source: &'a MoveSource<'a>,
     target: &'a MoveTarget<'a>,

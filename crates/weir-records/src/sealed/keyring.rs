@@ -19,10 +19,8 @@ use crate::record::{Body, Kept, Record};
 type WrapCipher = hpke::aead::ChaCha20Poly1305;
 type WrapHash = hpke::kdf::HkdfSha256;
 
-/// The size of a data key, in bytes.
 const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 24;
-/// The size of an encapsulated key, in bytes.
 const ENCAPSULATED_BYTES: usize = 32;
 /// What each derived key is for. Changing a text makes everything that was sealed unreadable.
 const FOR_NAMES: &str = "weir 2026-11 sealed project: name of a data key";
@@ -197,7 +195,6 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// Wraps a key for a member of a project.
 fn wrapped(key: &DataKey, place: SealedPlace<'_>, member: MemberKey, user: String) -> Result<Grant> {
     let refused = || failed("wrap a key").because("the key of the member cannot be used");
     let public = member.public().ok_or_else(refused)?;

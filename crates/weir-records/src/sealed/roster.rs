@@ -21,7 +21,6 @@ const MAX_WAITING: usize = 64;
 /// A machine, and the user that it belongs to, by the word of the member who admitted it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Member {
-    /// The key of the machine.
     pub key: MemberKey,
     pub user: String,
 }

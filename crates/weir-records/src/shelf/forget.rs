@@ -21,7 +21,6 @@ pub struct Forgotten {
 pub struct Left {
     /// Records with this id that still have content.
     pub in_log: u64,
-    /// Documents of it in the index.
     pub in_index: u64,
     /// Its text, if it is stored although no record has it any more.
     pub in_blobs: u64,

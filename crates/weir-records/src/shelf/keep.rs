@@ -16,7 +16,6 @@ pub struct NewRecord {
     pub origin: Origin,
     /// Who sees it besides its author.
     pub audience: Audience,
-    /// A title of one line.
     pub title: String,
     pub source: Option<String>,
     pub text: Vec<u8>,

@@ -28,7 +28,6 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// How many positions of the log are not indexed yet, and so may be missing.
     pub behind: u64,
-    /// Whether the query's vector was used.
     pub used_vector: bool,
 }
 

@@ -177,7 +177,6 @@ pub(super) fn audit(tx: &Transaction<'_>, tenant: &TenantId, action: &str, targe
     tx.execute(sql, params![tenant.0, OPERATOR, action, target]).map(drop)
 }
 
-/// A row of a token as the engine has it.
 struct TokenRow {
     id: String,
     tenant: String,

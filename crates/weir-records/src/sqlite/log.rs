@@ -281,7 +281,6 @@ struct KnownRow {
 }
 
 impl KnownRow {
-    /// Checks that a record with the same id is the same record.
     fn check(&self, record: &Record, json: &str) -> Result<()> {
         let known = match self.project == record.project.0 {
             true => KnownContent::of_row(self.json.as_deref(), self.imprint),

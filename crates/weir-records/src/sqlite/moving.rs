@@ -167,7 +167,6 @@ fn state(tx: &Transaction<'_>) -> rusqlite::Result<MoveState> {
     })
 }
 
-/// A row of a record as the engine has it.
 struct RecordRow {
     position: i64,
     host: [u8; 16],

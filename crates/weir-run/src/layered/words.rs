@@ -6,7 +6,6 @@ use weir_core::wording::{counted, quoted};
 use weir_host::answer::one_line;
 use weir_layer::{Applied, Change, ChangeKind, Recovered, RecoveredHow, Undone, What};
 
-/// The maximum number of files that are named.
 const MAX_NAMES: usize = 8;
 
 /// Returns the number of files by what happened to them, and their names.

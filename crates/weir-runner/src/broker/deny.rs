@@ -20,10 +20,8 @@ mod gcloud;
 mod gh;
 mod kubectl;
 
-/// All programs that can be brokered.
 const PROGRAMS: &[Program] = &[gh::GH, aws::AWS, gcloud::GCLOUD, kubectl::KUBECTL, docker::DOCKER];
 
-/// A program with credentials of its own.
 struct Program {
     name: &'static str,
     /// Options with a value that may come before the command or between its words.

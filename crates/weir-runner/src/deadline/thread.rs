@@ -6,7 +6,6 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Calls the deadline off.
 static CALL_OFF: Mutex<Option<Sender<()>>> = Mutex::new(None);
 
 /// Ends this process with exit code 0 after `seconds`, appending `line` to the file `log`. Call this once, and

@@ -26,9 +26,7 @@ use rows::ConvertedRow;
 
 /// The maximum text of rows that wait to be written, in bytes.
 const MAX_WAITING_BYTES: usize = 4 << 20;
-/// The maximum number of rows that wait to be written.
 const MAX_WAITING_ROWS: usize = 1_000;
-/// The maximum number of sessions of an export.
 const MAX_SESSIONS: usize = 200_000;
 /// The maximum length of a path, in bytes. A longer one names no folder.
 const MAX_PATH_BYTES: usize = 4 << 10;
@@ -141,7 +139,6 @@ enum Placement {
     Left(LeftBecause),
 }
 
-/// The import of an export in progress.
 struct ExportImport<'a, 'b> {
     job: &'a mut ImportJob<'b>,
     found: &'a TranscriptLocation,
@@ -149,12 +146,10 @@ struct ExportImport<'a, 'b> {
     /// The rows that wait to be written, by store and by the name of their project in the export.
     batches: BTreeMap<(StoreName, String), Batch>,
     memories: HashMap<StoreName, RowMemory>,
-    /// The number of rows that were read.
     rows: usize,
 }
 
 impl ExportImport<'_, '_> {
-    /// Takes the next row.
     fn take(&mut self, row: ExportRow, waiting: &mut WaitingRows) -> Result<(), CommandError> {
         self.rows += 1;
         let place = format!("{}[{}]", row.section.as_str(), row.position);

@@ -60,7 +60,6 @@ pub(super) struct Figures {
     pub again: u64,
     /// The price of what was left out.
     pub saved: f64,
-    /// The price of requesting it again.
     pub again_price: f64,
 }
 
@@ -91,13 +90,10 @@ impl Figures {
 
 /// The judgement of a session. Prices are in tokens of input.
 pub(super) struct Judgement {
-    /// The cost of the session as it was.
     pub cost: f64,
     /// The part of the cost that was due to tool results.
     pub results_price: f64,
-    /// The figures of all its results.
     pub all: Figures,
-    /// The same by the purpose of the tool.
     pub tools: BTreeMap<&'static str, Figures>,
     pub levers: BTreeMap<Lever, Figures>,
     /// The tokens that tool descriptions add to every request, and their price.
@@ -157,7 +153,6 @@ impl CarriedIdentifiers {
 
 /// A result of which something was used later that could not be seen.
 pub(super) struct UnseenResult {
-    /// The purpose of the tool.
     pub tool: &'static str,
     /// The input of the tool.
     pub given: String,

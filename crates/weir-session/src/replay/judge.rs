@@ -24,7 +24,6 @@ use super::words::{Set, Words};
 
 /// What a model writes to request a text again, in tokens.
 const REQUEST_TOKENS: f64 = 150.0;
-/// The maximum number of unseen identifiers that are named.
 const MAX_NAMED_IDENTIFIERS: usize = 8;
 /// How many requests after a compaction are examined.
 const MAX_LATER_REQUESTS: usize = 40;
@@ -35,7 +34,6 @@ pub(super) struct Player<'a> {
     pub env: &'a Env,
     /// A private data folder, and the user's configuration.
     pub paths: &'a Paths,
-    /// A working folder.
     pub folder: &'a Path,
     pub transcript: &'a Path,
     /// The prices of tokens.
@@ -264,7 +262,6 @@ impl SessionReplay<'_> {
     }
 }
 
-/// Whether a text is the path of a folder that can contain others.
 fn is_folder(path: &str) -> bool {
     path.starts_with('/') && path.len() > 1
 }

@@ -33,7 +33,6 @@ fn lists(part: &str, model: &str) -> bool {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// The date for which the prices are valid.
     pub date: String,
     /// Whether the built-in prices apply too.
     #[serde(default = "yes")]
@@ -74,13 +73,10 @@ fn relative() -> Price {
 /// The prices of a model's tokens, in multiples of its input price.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
-    /// Writing to a cache.
     pub write: f64,
     /// Writing to a cache that lasts an hour.
     pub write_hour: f64,
-    /// Reading from a cache.
     pub read: f64,
-    /// Output of the model.
     pub output: f64,
     /// The price of one token of input in US dollars, if known.
     pub dollars: Option<f64>,

@@ -17,7 +17,6 @@ use super::prices::Rates;
 use table::{Table, number, percent};
 
 const MAX_CHARTED_SESSIONS: usize = 30;
-/// The length of the longest bar in the chart, in characters.
 const MAX_BAR_CHARS: f64 = 24.0;
 /// The longest name of a session in the chart, in characters.
 const MAX_NAME_CHARS: usize = 44;
@@ -39,7 +38,6 @@ pub(super) struct ReplayedSession {
 }
 
 impl ReplayedSession {
-    /// Returns a price as a share of the session's cost.
     fn share(&self, price: f64) -> f64 {
         price / self.judged.cost.max(1.0)
     }
@@ -59,7 +57,6 @@ impl ReplayedSession {
 #[derive(Default)]
 pub(super) struct ReplayReport {
     pub sessions: Vec<ReplayedSession>,
-    /// The number of skipped rows in transcripts.
     pub skipped_rows: u64,
     /// Files that are not transcripts.
     pub others: Vec<PathBuf>,
@@ -71,7 +68,6 @@ pub(super) struct ReplayReport {
     pub copied_requests: usize,
     /// The number of older transcripts that were not played.
     pub left_out: usize,
-    /// The date of the prices.
     pub prices_of: String,
     /// How many results with unseen identifiers are shown.
     pub show: usize,
@@ -91,7 +87,6 @@ struct ReplayTotals {
     net: f64,
     /// The cost and the net savings of the sessions with a price, in US dollars.
     dollars: (f64, f64),
-    /// The number of sessions with a price.
     priced: usize,
 }
 

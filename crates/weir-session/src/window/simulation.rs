@@ -168,9 +168,7 @@ pub struct CostAtLength {
 /// The parts of a cost, in tokens of input.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CostParts {
-    /// Reads from the cache.
     pub reads: f64,
-    /// Writes to the cache.
     pub writes: f64,
     /// What the model wrote.
     pub output: f64,

@@ -186,7 +186,6 @@ pub fn is_too_small(sessions: usize, all: usize) -> bool {
 struct Prefixes<'a> {
     /// The median of the first requests of a project's sessions, those of subagents apart.
     by_project: HashMap<(&'a str, bool), u64>,
-    /// The same of all projects.
     all: HashMap<bool, u64>,
 }
 
@@ -206,7 +205,6 @@ impl<'a> Prefixes<'a> {
     }
 }
 
-/// Returns the median of the values of each key.
 fn medians<K: std::hash::Hash + Eq>(values: impl Iterator<Item = (K, u64)>) -> HashMap<K, u64> {
     let mut all: HashMap<K, Vec<u64>> = HashMap::new();
     values.for_each(|(key, value)| all.entry(key).or_default().push(value));

@@ -22,7 +22,6 @@ pub struct MapFile {
     pub count: u32,
     /// The words under which the file is found.
     pub words: Vec<u8>,
-    /// The names that the file defines.
     pub defines: Vec<u8>,
     /// The names that occur in the file.
     pub mentions: Vec<u8>,

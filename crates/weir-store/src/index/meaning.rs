@@ -16,7 +16,6 @@ pub(super) struct Meaning {
     made: HashMap<i64, Quantised>,
     /// The last chunk with a vector of this model.
     embedded: i64,
-    /// Approximate number of chunks.
     pub(super) chunks: i64,
 }
 

@@ -17,7 +17,6 @@ const MAX_REMEMBERED_WORDS: usize = 1 << 20;
 const FREQUENT_WORDS: usize = 1 << 14;
 /// Maximum number of words that a part or prefix expands to. More would add little and cost much.
 const MAX_EXPANDED_WORDS: usize = 30;
-/// Maximum number of candidates that are compared.
 const MAX_CANDIDATES: usize = 8_000;
 /// Maximum number of chunks that are searched for another use of a word before it is forgotten.
 const MAX_SEARCHED_CHUNKS: usize = 50;

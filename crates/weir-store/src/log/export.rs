@@ -31,7 +31,6 @@ pub struct ExportedEntry {
     pub origin: String,
     /// How far the entry is visible.
     pub level: String,
-    /// A title of one line.
     pub title: String,
     pub source: Option<String>,
     pub redactions: i64,
@@ -49,9 +48,7 @@ pub struct ExportedEntry {
 pub struct ExportedNote {
     pub kind: String,
     pub topic: Option<String>,
-    /// The revision of the note on its topic.
     pub revision: i64,
-    /// The reference of the note that superseded this one.
     pub superseded_by: Option<String>,
     pub commit: Option<String>,
     pub branch: Option<String>,
@@ -59,7 +56,6 @@ pub struct ExportedNote {
     pub confirmed_at: Option<i64>,
     /// The files that the note is bound to, with the hashes of their content.
     pub files: Vec<(String, String)>,
-    /// The references that the note cites.
     pub cites: Vec<String>,
 }
 

@@ -5,7 +5,6 @@ use rusqlite::{Connection, Row, Transaction, params};
 use weir_core::{EventKind, Timestamp};
 use weir_ledger::Sql as _;
 
-/// Maximum number of files of a session.
 const MAX_FILES: i64 = 400;
 
 /// A file as a session knows it.

@@ -16,7 +16,6 @@ use crate::error::{Fault, Result, StoreError};
 /// What to forget. If several conditions are given, all must hold; without any, nothing is selected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// The entries with these references.
     pub references: Vec<Reference>,
     /// All revisions of the note on this topic.
     pub topic: Option<String>,
@@ -76,7 +75,6 @@ pub struct PlannedEntry {
 /// The result of forgetting, with the proof that nothing is left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forgotten {
-    /// Number of entries removed.
     pub entries: usize,
     /// Number of events removed that belonged to no entry.
     pub events: usize,

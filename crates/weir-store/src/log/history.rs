@@ -16,7 +16,6 @@ pub struct HistoryFilter {
     /// Only this session, by its key.
     pub session: Option<String>,
     pub work: Option<String>,
-    /// Only sessions of this client.
     pub client: Option<String>,
     pub kind: Option<EventKind>,
     /// Only events at or after this time.

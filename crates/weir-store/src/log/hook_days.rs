@@ -58,7 +58,6 @@ pub struct HookRun {
     pub at: Timestamp,
     /// How long Weir took, in microseconds, up to its last write.
     pub micros: u64,
-    /// The output that the hook reported.
     pub output: Option<SeenOutput>,
 }
 

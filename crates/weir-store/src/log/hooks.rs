@@ -21,7 +21,6 @@ pub(crate) fn keep_guide(tx: &Transaction<'_>, session: i64, guide: &Guide, now:
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guide {
     pub text: String,
-    /// Whether the guide is waiting for a hook that can deliver it.
     pub waiting: bool,
 }
 

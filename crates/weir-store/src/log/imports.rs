@@ -82,7 +82,6 @@ fn is_of_subagent(data: Option<&str>) -> bool {
     data.is_some_and(|data| data.contains(r#""agent":"#))
 }
 
-/// Returns the key for the times of summaries.
 fn summaries() -> EventKey {
     (SUMMARY.to_owned(), String::new(), false)
 }

@@ -11,7 +11,6 @@ pub struct KnownProject {
     /// The path where the project was last used.
     pub root: String,
     pub folder: String,
-    /// When the project was last used.
     pub used_at: Timestamp,
     pub identity: Option<RepositoryIdentity>,
 }

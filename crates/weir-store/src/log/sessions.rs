@@ -50,7 +50,6 @@ pub struct SessionFilter {
 
 /// Maximum number of sessions of a client that are counted.
 pub(crate) const MAX_COUNTED_SESSIONS: usize = 10_000;
-/// Maximum number of requests that are read.
 const MAX_REQUESTS: usize = 4;
 /// Number of the newest sessions of each client among which active ones are looked for.
 const MAX_LOOKED_AT: usize = 1_000;

@@ -19,9 +19,7 @@ const MAX_TRIES: usize = 3;
 /// What a copy has, once it was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckedCopy {
-    /// Entries in the log.
     pub entries: u64,
-    /// Events in the log.
     pub events: u64,
     /// Texts of entries that the copy does not have, or that are damaged in it.
     pub lost: u64,
@@ -30,9 +28,7 @@ pub struct CheckedCopy {
 /// The contents of a copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Copied {
-    /// The copy of the log.
     pub log: PathBuf,
-    /// The files of the large texts.
     pub texts: Vec<PathBuf>,
     /// Names of text files that the log refers to but that do not exist.
     pub missing: Vec<String>,
@@ -40,9 +36,7 @@ pub struct Copied {
     pub damaged: Vec<String>,
     /// Names of text files that are left out because they cannot be read at the moment, and why.
     pub unavailable: Vec<(String, String)>,
-    /// Entries in the log.
     pub entries: u64,
-    /// Events in the log.
     pub events: u64,
 }
 

@@ -29,7 +29,6 @@ pub struct ForeignRow {
     pub at: Timestamp,
     /// The session that it belongs to, if any, with the time at which that began.
     pub session: Option<(SessionKey, Timestamp)>,
-    /// The events that it stands for.
     pub events: Vec<Event>,
     /// The note or the summary that it stands for.
     pub entry: Option<NewEntry>,
@@ -144,7 +143,6 @@ impl ForeignRow {
     }
 }
 
-/// A row that is ready to be written.
 struct ReadyRow {
     fresh: FreshRow,
     scope: Scope,
@@ -250,7 +248,6 @@ fn place_note(
     Ok(is_taken)
 }
 
-/// Whether an entry is the summary of a session.
 fn is_summary(entry: &NewEntry) -> bool {
     entry.note.is_none() && entry.source.as_deref() == Some(SUMMARY)
 }

@@ -14,7 +14,6 @@ use crate::error::{Fault, Result, StoreError};
 use crate::log::{entries, events, notes, scopes};
 pub(super) use crate::redacted::redact_labels;
 
-/// Maximum number of redactions listed for each rule.
 const MAX_LISTED_REDACTIONS: u64 = 100;
 
 /// The result of keeping an entry.
@@ -23,11 +22,9 @@ pub struct Kept {
     pub reference: Reference,
     /// The names of the rules that redacted something, one for each redaction, up to a hundred for each rule.
     pub redacted: Vec<&'static str>,
-    /// The number of redactions by each rule.
     pub redactions: Vec<(&'static str, u64)>,
     /// The revision, for a note with a topic.
     pub revision: u32,
-    /// The notes that this one superseded.
     pub superseded: Vec<Reference>,
     /// The entries that do not expire any more because this note cites them.
     pub pinned: Vec<Reference>,

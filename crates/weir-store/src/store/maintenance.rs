@@ -31,11 +31,9 @@ const BATCH_ENTRIES: usize = 200;
 /// What a sweep removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Entries that expired.
     pub expired: usize,
     /// Runs that were evicted to stay within the quota.
     pub evicted: usize,
-    /// Events that expired.
     pub events: usize,
     /// Files that no entry refers to.
     pub orphans: usize,
@@ -57,9 +55,7 @@ pub struct Health {
     pub unread: UnreadTexts,
     /// Files of texts that are older than the log, and that the log does not know. They belong to a log that is gone.
     pub stray_texts: usize,
-    /// Number of entries in the log.
     pub entries: u64,
-    /// Size of their texts as stored, in bytes.
     pub stored_bytes: u64,
     pub index_bytes: u64,
     /// Size of the store as the quota counts it, in bytes: everything except the first MiB of log and index.

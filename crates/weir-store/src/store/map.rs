@@ -11,7 +11,6 @@ use crate::index::map::{self, MapFile};
 /// An update to the map of a folder.
 #[derive(Debug, Default)]
 pub struct MapChange {
-    /// Files that are new or changed.
     pub files: Vec<MapFile>,
     /// Files whose contents have not changed, with their new modification times.
     pub restamped: Vec<(String, i64)>,

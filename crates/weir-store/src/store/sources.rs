@@ -121,7 +121,6 @@ impl Store {
         Ok(page.filter(|(_, text)| !text.as_ref().is_some_and(|text| self.is_lost(text))).map(|(page, _)| page))
     }
 
-    /// Returns whether a text in a file is certainly lost.
     fn is_lost(&self, text: &TextInFile) -> bool {
         matches!(self.blobs.check_file(&text.hash, text.stored), Ok(Some(_)))
     }

@@ -165,7 +165,6 @@ impl Store {
     }
 }
 
-/// Removes an index with its side files.
 fn remove_index_files(path: &Path) -> Result<()> {
     for suffix in DATABASE_SUFFIXES {
         match std::fs::remove_file(with_suffix(path, suffix)) {

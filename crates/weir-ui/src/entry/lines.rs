@@ -20,7 +20,6 @@ const END_LINES: u64 = 20;
 const LINES_BEFORE_NAMED: u64 = 1;
 const LINES_AFTER_NAMED: u64 = 8;
 const LINES_AROUND_ASKED: u64 = 10;
-/// The maximum length of a line that describes a fold, in characters.
 const MAX_FOLD_CHARS: usize = 60;
 /// The maximum number of lines of the digest that are shown in the text.
 const MAX_NAMED_LINES: usize = 60;

@@ -23,7 +23,6 @@ const LINES_AROUND: u64 = 15;
 /// A conversation, of a session with the user or of one of its subagents.
 pub(crate) struct Conversation {
     pub(crate) client: &'static Client,
-    /// The key of the session.
     pub(crate) key: String,
     pub(crate) is_subagent: bool,
     /// Its first request that says something; empty if there is none.

@@ -25,7 +25,6 @@ const UNUSED_AFTER_MILLIS: i64 = 30 * 24 * 60 * 60 * 1000;
 /// How long a review waits for git: longer than an answer does.
 const GIT_TIMEOUT: Duration = staleness::GIT_TIMEOUT.saturating_mul(30);
 
-/// A category of notes in a review.
 struct NoteCategory {
     /// The name, as a flag and in JSON.
     flag: &'static str,

@@ -46,7 +46,6 @@ pub(super) struct Installer {
     folder: ProgramFolder,
     /// The commands that update the program. The first whose blanks, `{package}` and `{prefix}`, can be filled in counts.
     update: &'static [&'static str],
-    /// The commands that remove it.
     remove: &'static [&'static str],
 }
 
@@ -158,7 +157,6 @@ impl ProgramFolder {
         }
     }
 
-    /// Returns the name of the package if the path has it.
     fn package(&self, parts: &[&str]) -> Option<String> {
         match self {
             Self::Any | Self::In(_) => None,

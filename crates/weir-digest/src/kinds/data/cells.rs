@@ -9,7 +9,6 @@ use crate::template::{COMMON, InputLine, Templates};
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// The maximum number of bytes of a row that are shown.
 const MAX_SHOWN_BYTES: usize = 240;
 /// The maximum number of states that are distinguished, and of rows shown for one state.
 const MAX_STATES: usize = 20;

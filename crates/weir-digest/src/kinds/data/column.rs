@@ -13,7 +13,6 @@ use crate::text::clip_part;
 
 /// The maximum number of bytes kept of all values.
 const MAX_TEXT_BYTES: usize = 64 << 10;
-/// The maximum number of bytes kept of one value.
 const MAX_VALUE_BYTES: usize = 200;
 /// The number of different values whose first records are kept, and the maximum number of records for each.
 const MAX_VALUES_WITH_HOLDERS: usize = 40;
@@ -29,7 +28,6 @@ pub(super) struct Column {
     pub role: Role,
     /// The number of values, without gaps.
     pub filled: u64,
-    /// The number of records that have the field.
     pub records: u64,
     last_record: u64,
     /// How gaps are written, and how often: `null`, `NA`, empty.
@@ -41,7 +39,6 @@ pub(super) struct Column {
     pub earliest: (String, String),
     pub latest: (String, String),
     pub values: Values,
-    /// The length of the longest value.
     pub longest: usize,
 }
 

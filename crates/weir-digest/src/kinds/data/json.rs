@@ -142,7 +142,6 @@ fn begin(sample: &Sample<'_>) -> Option<usize> {
     None
 }
 
-/// Returns whether these bytes are mostly documents.
 fn is_documents(bytes: &[u8], sample: &Sample<'_>) -> bool {
     let mut reader = Reader::on(bytes);
     reader.lenient = true;

@@ -39,7 +39,6 @@ struct GraphNode {
     others: u64,
 }
 
-/// The type of value at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ValueType {
     Object,
@@ -262,7 +261,6 @@ impl Graph {
     }
 }
 
-/// Returns how many keys all of these places share.
 fn shared_keys(values: &[&GraphNode]) -> usize {
     let Some((first, rest)) = values.split_first() else { return 0 };
     first.fields.keys().filter(|&key| rest.iter().all(|value| value.fields.contains_key(key))).count()

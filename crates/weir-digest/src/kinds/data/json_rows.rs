@@ -12,7 +12,6 @@ use super::rows::Rows;
 use super::value::Role;
 
 const MAX_TABLES: usize = 40;
-/// The maximum length of the path of a field.
 const MAX_PATH_BYTES: usize = 200;
 
 /// The values of documents.

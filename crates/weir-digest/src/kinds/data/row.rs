@@ -29,7 +29,6 @@ pub(super) enum ValueSyntax {
 pub(super) struct ReadValue<'a> {
     pub sort: ValueSyntax,
     pub text: &'a str,
-    /// Its full length.
     pub length: usize,
     /// The hash of what follows the text.
     pub rest: u64,
@@ -47,7 +46,6 @@ impl<'a> ReadValue<'a> {
 pub(super) struct Field {
     pub column: usize,
     pub sort: ValueSyntax,
-    /// Its full length.
     pub length: usize,
     pub hash: u64,
     start: usize,

@@ -33,7 +33,6 @@ pub(super) struct Rows {
     places: HashMap<String, usize>,
     /// The number of values whose field is beyond the limit.
     pub beyond: u64,
-    /// Whether one of the records is the total of the others.
     pub has_total: bool,
     pub first: Vec<Rc<KeptRecord>>,
     last: Row,

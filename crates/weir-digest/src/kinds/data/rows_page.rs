@@ -88,7 +88,6 @@ pub(super) fn few(rows: &Rows) -> Vec<Item> {
 /// A record that differs from the others.
 struct UnusualRecord {
     kept: Rc<KeptRecord>,
-    /// The columns in which it differs.
     columns: Vec<usize>,
 }
 
@@ -206,7 +205,6 @@ impl<'a> TableDescriber<'a> {
         Some(Item::plain(shorten(&text, MAX_NAMES_BYTES)).or(shorten(&text, MAX_NAMES_BYTES / 2)))
     }
 
-    /// Returns one line for each field.
     fn fields(&self, seen: &[u64]) -> Part {
         let rows = self.rows;
         let (mut items, mut same, mut none, mut once) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

@@ -9,7 +9,6 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Eslint>("eslint", opens);
 
-/// The maximum number of totals that are kept.
 const MAX_TOTALS: usize = 40;
 
 fn opens(text: &str, _: About<'_>) -> bool {

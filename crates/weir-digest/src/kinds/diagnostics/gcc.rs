@@ -11,7 +11,6 @@ use crate::{About, Line, Page, Weight, trouble};
 
 pub(crate) const KIND: Kind = Kind::lines::<Gcc>("gcc", opens);
 
-/// The maximum number of bytes of explanation for one diagnostic.
 const MAX_EXPLANATION_BYTES: usize = 300;
 /// The maximum number of lines of code and markers after a diagnostic.
 const MAX_FOLLOWING_LINES: usize = 40;

@@ -9,7 +9,6 @@ use crate::{About, Item, Line, Page, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Ruff>("ruff", opens);
 
-/// The maximum number of bytes of explanation for one finding.
 const MAX_EXPLANATION_BYTES: usize = 700;
 /// The maximum number of lines after a finding: code, and the suggested change.
 const MAX_FOLLOWING_LINES: usize = 300;

@@ -11,7 +11,6 @@ use crate::{About, Item, Line, Page, Part, Weight};
 pub(crate) const KIND: Kind = Kind::lines::<Rustc>("rustc", opens);
 
 const MAX_CRATE_LINES: usize = 200;
-/// The maximum number of bytes of explanation for one diagnostic.
 const MAX_EXPLANATION_BYTES: usize = 1_200;
 /// The maximum number of messages that are remembered with their lint.
 const MAX_LINTS: usize = 1_000;

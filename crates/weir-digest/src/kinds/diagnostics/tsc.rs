@@ -8,7 +8,6 @@ use crate::{About, Line, Page};
 
 pub(crate) const KIND: Kind = Kind::lines::<Tsc>("tsc", opens);
 
-/// The maximum number of bytes of explanation for one diagnostic.
 const MAX_EXPLANATION_BYTES: usize = 900;
 /// The maximum number of lines after a diagnostic.
 const MAX_FOLLOWING_LINES: usize = 60;

@@ -9,7 +9,6 @@ use crate::text::clip;
 use crate::{Item, Part, Weight};
 
 const MAX_HEADINGS: usize = 2_000;
-/// The length of a row of headings.
 const ROW_BYTES: usize = 160;
 const MAX_ROWS: usize = 60;
 /// The minimum number of headings with a version that make a document a changelog.
@@ -131,7 +130,6 @@ impl Outline {
         parts
     }
 
-    /// Returns the level at which headings are versions.
     fn version_level(&self) -> Option<usize> {
         (1..=4).find(|level| {
             let of_level = || self.kept.iter().filter(|heading| heading.level == *level);

@@ -13,7 +13,6 @@ use crate::{Item, Part, Weight};
 const MAX_PASSAGES: usize = 3_000;
 const REMAINING_PASSAGES: usize = 1_000;
 const MAX_WORDS: usize = 60_000;
-/// The maximum number of bytes kept of a passage.
 const MAX_PASSAGE_BYTES: usize = 420;
 const MAX_PASSAGES_SHOWN: usize = 120;
 /// This many passages at a time are put into the order of the text.

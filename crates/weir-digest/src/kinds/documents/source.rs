@@ -23,7 +23,6 @@ const MAX_DEFINITIONS: usize = 2_000;
 /// The maximum number of other facts of each sort.
 const MAX_ITEMS: usize = 60;
 const MAX_LINE_BYTES: usize = 240;
-/// The maximum number of lines joined into a signature.
 const MAX_SIGNATURE_LINES: usize = 12;
 pub(super) fn is(sample: &Sample<'_>) -> bool {
     language::of(sample).is_some()
@@ -37,7 +36,6 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     Ok((!file.definitions.is_empty()).then(|| file.page()))
 }
 
-/// A definition of the file.
 struct Definition {
     line: u64,
     sort: DefinitionKind,

@@ -6,7 +6,6 @@ use std::io::{self, Read};
 use crate::text::{clip, count, starts};
 use crate::{Item, Page, Part, Source, Weight};
 
-/// The maximum number of bytes examined.
 const MAX_BYTES: u64 = 4 << 20;
 /// The minimum length of a line that no person wrote.
 const MIN_LINE_BYTES: usize = 800;

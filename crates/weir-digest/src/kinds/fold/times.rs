@@ -11,7 +11,6 @@ const LONG_GAP_FACTOR: f64 = 20.0;
 const MAX_DISORDER: f64 = 1.0;
 /// The maximum number of minutes whose lines are counted: those of two weeks.
 const MAX_MINUTES: usize = 20_160;
-/// The number of seconds in a day.
 const DAY: f64 = 86_400.0;
 
 /// The times of the lines seen so far.

@@ -280,7 +280,6 @@ fn is_release(subject: &str) -> bool {
 const RELEASE_WORDS: [&str; 9] =
     ["release", "releases", "released", "version", "bump", "to", "merge", "tag", "prepare"];
 
-/// Returns whether a subject marks the commit as out of the ordinary.
 fn is_marked(subject: &str) -> bool {
     let lower = subject.to_ascii_lowercase();
     ["revert", "fixup!", "squash!", "wip", "hotfix"].iter().any(|word| lower.starts_with(word))

@@ -15,7 +15,6 @@ fn opens(text: &str, _: About<'_>) -> bool {
     }
 }
 
-/// Diffs and their counts.
 #[derive(Default)]
 struct Diff {
     patch: Patch,

@@ -27,7 +27,6 @@ const MAX_MATCHES_PER_FILE: u64 = 2;
 const MAX_MATCHES: usize = 500;
 const MAX_LINE_BYTES: usize = 240;
 
-/// The format in which matches are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum MatchFormat {
     /// `path:12:text`, `path:12:5:text` or `path-12-text` for context.

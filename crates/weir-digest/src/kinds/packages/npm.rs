@@ -13,7 +13,6 @@ use crate::{About, Item, Line, Page, Part, Weight};
 pub(crate) const KIND: Kind = Kind::lines::<Npm>("npm", opens);
 
 const MAX_REQUEST_SORTS: usize = 100;
-/// The maximum number of slowest requests.
 const MAX_SLOWEST: usize = 5;
 const MAX_LINE_BYTES: usize = 300;
 

@@ -8,7 +8,6 @@ use crate::text::clip;
 use crate::{Item, Line, Page, Part, Weight};
 
 const MAX_NAMES: usize = 5_000;
-/// The maximum number of direct dependencies.
 const MAX_DIRECT: usize = 1_000;
 
 /// What was read of the tree.

@@ -53,7 +53,6 @@ struct CargoTest {
     told: bool,
     /// Panics of tests that print while they run.
     inline: Vec<(String, Failure)>,
-    /// The number of lines printed by tests that passed.
     printed_by_passed: u64,
     /// Failed tests by name, for runs that show nothing else about them.
     failed: Repeats,

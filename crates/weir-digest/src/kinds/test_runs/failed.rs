@@ -315,7 +315,6 @@ struct FailureSummary {
 }
 
 impl FailureSummary {
-    /// Returns the text with as many lines of details as there is room for.
     fn with_details(&self, room: usize) -> String {
         let mut text = self.brief.clone();
         for (place, line) in self.details.iter().enumerate() {

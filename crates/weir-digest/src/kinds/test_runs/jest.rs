@@ -20,7 +20,6 @@ fn opens(line: &str, _: About<'_>) -> bool {
     }
 }
 
-/// Runs of Jest.
 #[derive(Default)]
 struct Jest {
     state: JestState,

@@ -32,7 +32,6 @@ fn opens(line: &str, _: About<'_>) -> bool {
     }
 }
 
-/// A run of nextest.
 #[derive(Default)]
 struct Nextest {
     state: NextestState,

@@ -11,7 +11,6 @@ const MAX_ENTRIES: usize = 2000;
 /// The maximum number of highest values.
 const MAX_TOP: usize = 12;
 const MAX_TEXT_BYTES: usize = 300;
-/// The maximum number of bytes of the names in a list.
 const MAX_LIST_BYTES: usize = 90;
 
 /// The count of each text.

@@ -33,7 +33,6 @@ fn opens(line: &str, _: About<'_>) -> bool {
     }
 }
 
-/// Runs of pytest.
 #[derive(Default)]
 struct Pytest {
     section: PytestSection,

@@ -31,7 +31,6 @@ fn opens(line: &str, _: About<'_>) -> bool {
     }
 }
 
-/// Runs of Vitest.
 #[derive(Default)]
 struct Vitest {
     state: VitestState,

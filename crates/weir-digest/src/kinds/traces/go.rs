@@ -10,7 +10,6 @@ use crate::{Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Go>("go trace", opens);
 
-/// The maximum number of groups of goroutines.
 const MAX_GROUPS: usize = 500;
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {

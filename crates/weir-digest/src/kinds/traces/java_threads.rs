@@ -7,7 +7,6 @@ use crate::kinds::shared::counts::Tally;
 use crate::text::{clip, count, starts};
 use crate::{Item, Line, Page, Part, Weight};
 
-/// The maximum number of locks and groups.
 const MAX_GROUPS: usize = 2_000;
 /// The maximum number of lines kept about deadlocks.
 const MAX_DEADLOCK_LINES: usize = 40;
@@ -198,7 +197,6 @@ impl Threads {
     }
 }
 
-/// Returns whether Java waits in this frame.
 fn is_waiting(text: &str) -> bool {
     const WAITS: [&str; 5] = [
         "jdk.internal.misc.Unsafe.park",

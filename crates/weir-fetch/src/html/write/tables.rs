@@ -6,7 +6,6 @@ use super::super::attributes::CellSpan;
 use super::super::tags::Tag;
 use super::super::tree::{NONE, PageTree};
 
-/// The maximum length of a cell in a table of data.
 const MAX_CELL_BYTES: u32 = 4_000;
 /// The maximum length of a cell that is repeated in each row that it spans. A longer one is in the first row only.
 const MAX_REPEATED_BYTES: usize = 80;

@@ -98,7 +98,6 @@ pub(super) const COMMANDS: &[&str] = &[
     "workflow view",
 ];
 
-/// Commands that write.
 const WRITES: &[&str] = &[
     "issue close",
     "issue comment",

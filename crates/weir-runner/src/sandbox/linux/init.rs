@@ -21,7 +21,6 @@ use crate::{BROKER_PORT, EGRESS_PORT, Level, Network, Spec};
 
 /// Time for leftover processes to exit by themselves. It must be below one second, since only its nanoseconds are used.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(300);
-/// Interval between memory checks.
 const MEMORY_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Executes the run and ends this process.

@@ -16,7 +16,6 @@ pub(super) struct Candidate {
     pub(super) words: f64,
     /// How close the chunk is in meaning; 0 if unknown.
     pub(super) near: f32,
-    /// The score for ranking.
     pub(super) score: f64,
 }
 

@@ -17,7 +17,6 @@ const MAX_UNKNOWN_WORDS: usize = 12;
 pub(super) struct ResolvedTerms {
     /// The alternatives, each in the engine's syntax.
     pub(super) alternatives: Vec<String>,
-    /// All words that are searched for.
     pub(super) words: Vec<String>,
     /// Words that were replaced: as written, and the words searched for instead.
     pub(super) corrected: Vec<(String, String)>,

@@ -101,7 +101,6 @@ fn cannot_take_over(file: &Path, made: &Path, error: StoreError) -> CommandError
     CommandError::new(error.kind, format!("cannot restore {}: {}", file.display(), error.message)).hint(hint)
 }
 
-/// Reads the manifest of a backup.
 fn manifest(first: Option<std::io::Result<tar::Entry<'_, impl Read>>>) -> std::io::Result<Value> {
     let wrong = || std::io::Error::other("it is not a Weir backup");
     let mut entry = first.ok_or_else(wrong)??;

@@ -7,7 +7,6 @@ use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
 const MAX_LINKS_KEPT: usize = 60;
-/// The maximum number of links that are distinguished.
 const MAX_LINKS: usize = 5_000;
 const ROW_BYTES: usize = 160;
 

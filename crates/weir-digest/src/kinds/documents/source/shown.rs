@@ -14,7 +14,6 @@ const MIN_GROUP: usize = 3;
 /// The minimum number of functions of equal length, with the same first word in their names, that are grouped.
 const MIN_FAMILY: usize = 4;
 const ROW_BYTES: usize = 140;
-/// The maximum number of longest functions that are named.
 const MAX_LONGEST_FUNCTIONS: usize = 4;
 
 impl File {
