@@ -67,7 +67,6 @@ fn count_lines(path: &Path) -> usize {
     0
 }
 
-/// Returns the shortest of many durations.
 fn seconds(mut work: impl FnMut() -> usize) -> f64 {
     let begun = Instant::now();
     let mut least = f64::MAX;

@@ -161,7 +161,6 @@ impl LoadState {
         *observations.failures.entry(format!("{name}: {said}")).or_default() += 1;
     }
 
-    /// Records a call that writes.
     fn remember(&self, mark: &str, kind: WriteKind, acknowledged: bool) {
         self.observations.lock().unwrap().calls.insert(mark.to_owned(), WritingCall { kind, acknowledged });
     }

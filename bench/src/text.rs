@@ -24,7 +24,6 @@ impl RandomNumbers {
     }
 }
 
-/// Returns the word of a rank, pronounceable and unique.
 pub(crate) fn word(rank: u64) -> String {
     const STARTS: [&str; 16] = ["b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "st", "tr"];
     const ENDS: [&str; 8] = ["a", "e", "i", "o", "u", "an", "el", "or"];

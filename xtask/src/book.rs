@@ -99,7 +99,6 @@ fn with_links(page: &str, text: &str) -> String {
     shown
 }
 
-/// Adds a line outside of fences.
 fn add_line(page: &str, line: &str, in_code: &mut bool, shown: &mut String) {
     for (index, part) in line.split('`').enumerate() {
         if index > 0 {
@@ -147,7 +146,6 @@ fn destination(page: &str, target: &str) -> Destination {
     }
 }
 
-/// Returns the way from a page to the top of the book.
 fn up_from(page: &str) -> String {
     "../".repeat(page.strip_prefix("docs/").map_or(0, |page| page.matches('/').count()))
 }

@@ -83,7 +83,6 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Returns the lines of a text, numbered from one as in editors.
 fn numbered(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(index, line)| (index + 1, line))
 }

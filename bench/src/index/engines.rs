@@ -22,7 +22,6 @@ pub(super) trait Engine {
     /// Embeds the chunks. Returns `false` if the engine has no vectors.
     fn embed(&mut self) -> bool;
     fn search(&mut self, text: &str) -> usize;
-    /// Returns the size on disk, in megabytes.
     fn disk(&self) -> f64;
     fn chunks(&self) -> u64;
 }

@@ -187,7 +187,6 @@ fn run(state: &LoadState, mark: &str, numbers: &mut RandomNumbers) {
     state.count("run", &outcome, good);
 }
 
-/// Returns the text behind the reference of a mark.
 pub(super) fn expected(state: &LoadState, mark: &str) -> String {
     match state.observations.lock().unwrap().calls.get(mark).map(|call| call.kind) {
         Some(WriteKind::Output) => output_of(mark),

@@ -9,7 +9,6 @@ use nix::sys::time::TimeValLike as _;
 
 const ROUNDS: usize = 9;
 
-/// Runs the program on a copy of a folder.
 pub(crate) fn run(weir: &str, folder: &str) -> bool {
     let place = tempfile::tempdir().unwrap();
     // The copy keeps the times of its files, so that none is so new that it could change without looking newer.

@@ -107,7 +107,6 @@ fn files(archive: &Path) -> Vec<Document> {
     documents.collect()
 }
 
-/// Returns the outputs that the digests were developed with.
 fn outputs(folder: &Path) -> Vec<Document> {
     let ours = |path: &PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();

@@ -113,7 +113,6 @@ impl Set {
         groups
     }
 
-    /// Returns the spans of some documents, in order.
     pub(crate) fn pieces(&self, documents: &[usize]) -> Vec<Piece<'_>> {
         let cut = |&document: &usize| {
             let Document { title, text, .. } = &self.documents[document];

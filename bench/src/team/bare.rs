@@ -122,7 +122,6 @@ pub(super) async fn search_gin(client: &Client, statement: &Statement, tenant: u
     client.query(statement, &[&(tenant as i64), &query]).await.unwrap().len()
 }
 
-/// Prepares the search in the texts.
 pub(super) async fn prepare_gin(client: &Client) -> Statement {
     let sql = "SELECT t.number, ts_rank(t.words, q) AS score FROM gin_texts t, to_tsquery('simple', $2) q
                WHERE t.tenant = $1 AND t.words @@ q ORDER BY score DESC LIMIT 20";

@@ -43,7 +43,6 @@ impl Database {
         self.bridge.block_on(self.connect().batch_execute(sql)).unwrap();
     }
 
-    /// Returns the number that a statement selects.
     pub(super) fn number(&self, sql: &str) -> i64 {
         self.bridge.block_on(self.connect().query_one(sql, &[])).unwrap().get(0)
     }

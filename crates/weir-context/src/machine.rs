@@ -50,7 +50,6 @@ impl Machine {
         Ok(Self { env: env.clone(), paths, project, config, config_problem, running: ActiveRuns::default() })
     }
 
-    /// Returns the same machine, seen from another project.
     pub(super) fn seen_from(&self, project: Project) -> Self {
         let mut env = self.env.clone();
         env.folder.clone_from(&project.root);

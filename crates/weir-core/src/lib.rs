@@ -52,7 +52,6 @@ pub use time::Timestamp;
 pub trait Written: Copy + Send + Sync + 'static {
     /// Every variant, in order of declaration.
     const ALL: &'static [Self];
-    /// Returns the written form.
     fn as_str(self) -> &'static str;
 }
 

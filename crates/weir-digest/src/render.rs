@@ -115,7 +115,6 @@ impl ShownFacts {
         Self { parts: vec![Vec::new(); count], next: vec![0; count], hidden: vec![false; count] }
     }
 
-    /// Returns these facts, and then those of the parts that follow.
     fn followed_by(mut self, others: Self) -> Self {
         self.parts.extend(others.parts);
         self.next.extend(others.next);

@@ -119,7 +119,6 @@ impl Templates {
         Some((place, false))
     }
 
-    /// Counts the values of a line in the slots of its template.
     fn fill(&mut self, place: usize, words: &Words, given: &InputLine<'_>) {
         let Some(template) = self.all.get_mut(place) else { return };
         for (word, span) in template.words.iter_mut().zip(&words.spans) {

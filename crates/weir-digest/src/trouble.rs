@@ -61,7 +61,6 @@ impl Level {
         usize::from(self.0)
     }
 
-    /// Returns the name of the level at this rank.
     pub(crate) fn name(place: usize) -> &'static str {
         LEVELS.get(place).map_or("", |level| level.0)
     }
@@ -170,7 +169,6 @@ fn in_word(word: &str, at_start: bool) -> Option<Level> {
     if shouted && !rest.is_empty() { Level::named(first) } else { None }
 }
 
-/// Returns the level in a line of JSON.
 fn by_field(line: &str) -> Option<Level> {
     let head = &line[..line.floor_char_boundary(1_000)];
     for key in ["\"level\":", "\"severity\":", "\"lvl\":", "\"log.level\":", "\"levelname\":"] {

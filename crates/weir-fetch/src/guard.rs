@@ -189,7 +189,6 @@ pub(crate) fn plain(host: &str) -> String {
     host.trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// Returns whether a host is a subdomain of a name.
 pub(crate) fn is_below(host: &str, name: &str) -> bool {
     host.strip_suffix(name).is_some_and(|before| before.ends_with('.'))
 }

@@ -87,7 +87,6 @@ impl Content {
     }
 }
 
-/// Returns a prefix of a hash.
 pub(crate) fn short(hash: &str) -> &str {
     hash.get(..8).unwrap_or(hash)
 }

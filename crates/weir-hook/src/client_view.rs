@@ -47,7 +47,6 @@ impl<'a> ClientView<'a> {
         Self { text, is_part: is_part || is_shortened }
     }
 
-    /// Returns a client's view of what a command has printed to a file.
     pub(super) fn of_file(client: Option<&Client>, printed: &Path, failed: bool) -> io::Result<Self> {
         let (mut file, mut bytes) = (File::open(printed)?, Vec::new());
         (&mut file).take(MAX_COUNTED_BYTES as u64).read_to_end(&mut bytes)?;

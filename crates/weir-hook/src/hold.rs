@@ -180,7 +180,6 @@ pub(super) fn killed(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
     }
 }
 
-/// Returns the text of a file if it has at most this many tokens.
 pub(super) fn small_file(path: &Path, tokens: usize) -> std::io::Result<Option<String>> {
     if std::fs::metadata(path)?.len() > MAX_SMALL_FILE_BYTES {
         return Ok(None);

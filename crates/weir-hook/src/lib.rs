@@ -313,7 +313,6 @@ impl Call<'_> {
         conversation::name(self.client, self.hook)
     }
 
-    /// Returns the user's configuration.
     fn config(&self) -> Result<&Config, CommandError> {
         if let Some(config) = self.config.get() {
             return Ok(config);

@@ -57,7 +57,6 @@ impl Payload {
         Self { value: Value::Null, long: Vec::new(), file: None }
     }
 
-    /// Returns the long texts, for decoding.
     pub(crate) fn long_strings(&self) -> Vec<LongString<'_>> {
         self.long.iter().filter_map(|placed| placed.find(&self.value)).collect()
     }
@@ -327,7 +326,6 @@ impl Unescape {
     }
 }
 
-/// Returns the longest beginning that is text.
 fn text_at_start(bytes: &[u8]) -> &str {
     bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }

@@ -221,7 +221,6 @@ fn branch_of(reference: &str) -> Option<String> {
     reference.strip_prefix("refs/heads/").filter(|branch| *branch != ".invalid").map(str::to_owned)
 }
 
-/// Returns the first line of a file below a folder, if there is one that is text.
 fn first_line(folder: &Path, name: &str) -> io::Result<Option<String>> {
     let read = foreign::settled(foreign::read_below(folder, Path::new(name), MAX_NAME_BYTES));
     let Some(bytes) = named(&folder.join(name), read)? else { return Ok(None) };

@@ -247,7 +247,6 @@ mod tests {
         assert_eq!(ignored, unknown);
     }
 
-    /// Checks how the arguments of an operation are interpreted.
     fn check_tool(tool: &str, arguments: &Value, expected: &Value) {
         let operation = OPERATIONS.iter().find(|operation| operation.tool == tool).unwrap();
         let (_, schema) = (operation.schema)();

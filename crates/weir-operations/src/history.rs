@@ -163,7 +163,6 @@ impl History {
         }
     }
 
-    /// Lists sessions.
     async fn list(
         self,
         context: &KnowledgeContext,

@@ -69,7 +69,6 @@ fn without_tag(line: &str) -> &str {
     rest.map_or(line, str::trim_start)
 }
 
-/// Returns the first sentence of a text, on one line.
 pub(crate) fn first_sentence(text: &str) -> Option<String> {
     let mut sentence = String::new();
     for line in text.trim_start().lines() {

@@ -25,7 +25,6 @@ pub(crate) struct Omissions {
 }
 
 impl Omissions {
-    /// Omits a value if it is long.
     pub(crate) fn long_value(&mut self, node: Node<'_>) {
         if node.end_byte() - node.start_byte() > MAX_VALUE_BYTES {
             self.values.push(node.byte_range());

@@ -145,7 +145,6 @@ impl<'t> Site<'t> {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
-    /// Returns the text of a field of the item.
     pub(crate) fn field(&self, field: &str) -> Option<&'t str> {
         self.node.child_by_field_name(field).map(|node| self.text_of(node))
     }

@@ -31,7 +31,6 @@ pub(crate) struct Source<'a> {
     pub parsed: &'a str,
 }
 
-/// Collects the items of a tree.
 pub(crate) fn items(
     spec: &Spec,
     table: &Table,
@@ -245,7 +244,6 @@ impl Walk<'_> {
         Site { node, text: self.text, attributes, through: &self.through, inside }
     }
 
-    /// Returns the text of a node on one line.
     fn flat(&self, node: Node<'_>) -> String {
         signature::write(self.spec, self.table, (node, self.text), &Omissions::default())
     }

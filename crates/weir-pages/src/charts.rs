@@ -37,7 +37,6 @@ impl Axis {
         Self { lines: (first..=last).rev().map(|line| line as f64 * step).collect(), top, height }
     }
 
-    /// Returns the pixel of a value.
     pub(crate) fn y(&self, value: f64) -> f64 {
         let (high, low) = (self.highest(), self.lines.last().copied().unwrap_or(0.0));
         self.top + self.height * (high - value) / (high - low)
@@ -62,7 +61,6 @@ impl Axis {
         }
     }
 
-    /// Returns the grid lines.
     pub(crate) fn grid(&self) -> Markup {
         html! {
             @for value in &self.lines {
@@ -104,7 +102,6 @@ pub(crate) enum Swatch {
 }
 
 impl Figure<'_> {
-    /// Returns the figure in its panel.
     pub(crate) fn render(&self) -> Markup {
         html! {
             figure.chart.panel {

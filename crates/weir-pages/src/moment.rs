@@ -60,7 +60,6 @@ impl Moment {
         self.write("%Y-%m-%dT%H:%M:%S")
     }
 
-    /// Returns whether both are on one local day.
     pub(crate) fn is_same_day(self, other: Self) -> bool {
         self.local().zip(other.local()).is_some_and(|(one, other)| one.date() == other.date())
     }

@@ -225,7 +225,6 @@ impl Notes {
         }
     }
 
-    /// Whether all notes are asked for, and there are none.
     fn is_bare(&self) -> bool {
         self.filter == NoteFilter::All && self.is_empty()
     }

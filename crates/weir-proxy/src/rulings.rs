@@ -105,7 +105,6 @@ impl Rulings {
         Ok(Self { folder })
     }
 
-    /// Returns the ruling about a result, if there is one.
     pub(super) fn find(&self, key: &ResultKey) -> Option<Ruling> {
         let path = self.folder.join(key.file_name());
         let mut file = match File::open(&path) {

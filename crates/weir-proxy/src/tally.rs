@@ -64,7 +64,6 @@ impl Counter {
         change(&mut lock(&self.0));
     }
 
-    /// Returns the tally at this moment.
     pub(super) fn now(&self) -> Tally {
         *lock(&self.0)
     }

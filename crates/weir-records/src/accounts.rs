@@ -186,7 +186,6 @@ pub struct DeletedTenant {
 
 /// The accounts of a server. A look-up by token is the only call that does not name its tenant, because the token does.
 pub trait Accounts: Send + Sync {
-    /// Creates a tenant, and returns whether it is new.
     fn create_tenant(&self, tenant: &TenantId) -> Result<bool>;
 
     /// Sets how many records a tenant may have. A tenant that does not exist is

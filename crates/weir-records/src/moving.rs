@@ -90,7 +90,6 @@ pub trait Export: Send + Sync {
         limit: usize,
     ) -> Result<Vec<MovedRecord>>;
 
-    /// Returns how many rows the audit of a tenant has.
     fn audit_count(&self, tenant: &TenantId) -> Result<u64>;
 
     /// Returns at most `limit` rows of the audit of a tenant after the first `skip`, oldest first.

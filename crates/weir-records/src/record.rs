@@ -240,7 +240,6 @@ impl Record {
         Ok(())
     }
 
-    /// Checks the size of the record's JSON.
     pub(crate) fn check_size(&self) -> Result<()> {
         let (_, most) = self.body.written_form();
         if self.to_json()?.len() <= most {

@@ -235,7 +235,6 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// Draws random bytes.
 pub(crate) fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>> {
     let mut bytes = Zeroizing::new([0; N]);
     getrandom::fill(bytes.as_mut_slice())
@@ -243,7 +242,6 @@ pub(crate) fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>> {
     Ok(bytes)
 }
 
-/// Returns bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

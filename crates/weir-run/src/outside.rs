@@ -78,7 +78,6 @@ impl OutsideAccess {
         Ok(Self { hosts, programs, grant, context: context.clone(), folder, timeout })
     }
 
-    /// Returns the network access of the sandbox.
     pub(super) fn network(&self) -> Network {
         match self.context.config().network {
             config::Network::On => Network::Host,

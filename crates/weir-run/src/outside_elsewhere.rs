@@ -34,7 +34,6 @@ impl OutsideAccess {
         Ok(Self { network })
     }
 
-    /// Returns the network access of the sandbox.
     pub(super) fn network(&self) -> Network {
         self.network
     }
@@ -59,7 +58,6 @@ impl OutsideAccess {
         None
     }
 
-    /// Serves nothing.
     pub(super) fn serve(&self, _: Vec<Listener>) -> Box<dyn Any> {
         Box::new(())
     }

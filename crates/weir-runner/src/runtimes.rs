@@ -213,7 +213,6 @@ impl Plan {
         self
     }
 
-    /// Sets an environment variable.
     fn set(mut self, name: &str, value: impl Into<OsString>) -> Plan {
         self.env.push((name.into(), value.into()));
         self

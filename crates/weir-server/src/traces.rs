@@ -161,7 +161,6 @@ impl Traces {
         Ok(Self { sender, lost, sending: tokio::spawn(exporter.run(waiting)) })
     }
 
-    /// Returns what is to be told of each request.
     pub(super) fn watcher(&self) -> RequestWatcher {
         let (sender, lost) = (self.sender.clone(), Arc::clone(&self.lost));
         Arc::new(move |request: &AnsweredRequest<'_>| {

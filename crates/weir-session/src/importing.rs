@@ -224,7 +224,6 @@ impl ImportJob<'_> {
         }
     }
 
-    /// Finishes a transcript.
     fn end(
         &mut self,
         found: &TranscriptLocation,
@@ -291,7 +290,6 @@ impl ImportJob<'_> {
         self.write(reading, past)
     }
 
-    /// Starts to read a conversation, if it is to be imported.
     fn begin(
         &mut self,
         found: &TranscriptLocation,

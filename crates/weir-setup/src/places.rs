@@ -74,12 +74,10 @@ impl Places {
         place.or.map(|other| base.join(other)).filter(|other| other.exists() && !path.exists()).unwrap_or(path)
     }
 
-    /// Whether a client is installed.
     pub(super) fn is_installed(&self, recipe: &Recipe) -> bool {
         self.program_of(recipe).is_some() || recipe.traces.iter().any(|place| self.path(place).exists())
     }
 
-    /// Returns the path of a client's program.
     pub(super) fn program_of(&self, recipe: &Recipe) -> Option<PathBuf> {
         recipe.programs.iter().find_map(|program| self.on_path(program).next())
     }

@@ -251,7 +251,6 @@ impl Step {
         self.recipes.iter().any(|other| other.name == recipe.name)
     }
 
-    /// Returns a verb for the change.
     pub(super) fn verb(&self) -> &'static str {
         match (&self.before, &self.after, self.entry.is_some()) {
             (None, _, _) => "make",

@@ -287,7 +287,6 @@ fn add_to_totals(tx: &Transaction<'_>, stored: i64, filed: i64) -> rusqlite::Res
     tx.sql("UPDATE totals SET stored = stored + ?1, filed = filed + ?2 WHERE id = 1").run([stored, filed])
 }
 
-/// Returns a hash as the log has it.
 fn stored_hash(bytes: &[u8]) -> Result<blake3::Hash> {
     let wrong = |_| StoreError::Damaged { at: StorePart::Log, detail: "a hash of the wrong length".to_owned() };
     blake3::Hash::from_slice(bytes).map_err(wrong)

@@ -126,7 +126,6 @@ impl Db {
         }
     }
 
-    /// Returns the size of the pages in use, in bytes.
     pub(crate) fn bytes_in_use(&self) -> Result<i64> {
         self.read(Space::read).map(|space| space.in_use)
     }

@@ -61,7 +61,6 @@ impl Places {
 }
 
 impl Ledger {
-    /// Reads the records of a connection.
     pub(super) fn read(db: TeamDb, connection: TeamConnection) -> Result<Self, CommandError> {
         let records = db.records()?;
         let places = Places::of(&records);
@@ -85,7 +84,6 @@ impl Ledger {
         self.places.ids.get(id).and_then(|&place| self.records.get(place))
     }
 
-    /// Returns the record that keeps an entry.
     pub(super) fn of_entry(&self, reference: Reference) -> Option<&TeamRecord> {
         let places = self.places.entries.get(&reference).into_iter().flatten().rev();
         places.filter_map(|&place| self.records.get(place)).find(|record| record.kind == TeamKind::Kept)

@@ -247,7 +247,6 @@ impl Exchange<'_> {
         Ok(Some(record.id))
     }
 
-    /// Adds a record of the user's own, as of a time.
     pub(super) fn add(&mut self, body: Body, client: String, at: Timestamp) -> Result<RecordId, CommandError> {
         let record = self.new_record(body, client, at)?;
         self.put_own(&record)?;

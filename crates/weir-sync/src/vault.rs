@@ -342,7 +342,6 @@ impl Vault {
         self.own_key().is_some_and(|key| self.roster.has(key))
     }
 
-    /// Writes what has changed.
     pub(super) fn save(&mut self) -> Result<(), CommandError> {
         if !std::mem::take(&mut self.has_changed) {
             return Ok(());

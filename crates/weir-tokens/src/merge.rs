@@ -92,7 +92,6 @@ impl Merger {
     }
 }
 
-/// Returns the leftmost position of the lowest rank, if there is any rank.
 #[inline]
 fn leftmost_lowest(ranks: &[u32]) -> Option<usize> {
     let mut best = (0, NO_RANK);

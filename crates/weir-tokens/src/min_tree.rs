@@ -42,7 +42,6 @@ impl MinTree {
         Some(node - leaves)
     }
 
-    /// Replaces one rank.
     pub(crate) fn set(&mut self, place: usize, rank: u32) {
         let mut node = self.nodes.len() / 2 + place;
         self.nodes[node] = rank;

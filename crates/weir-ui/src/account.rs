@@ -30,7 +30,6 @@ pub(super) fn account<'a>(rows: impl Iterator<Item = &'a MeterRow> + Clone, fact
     }
 }
 
-/// Returns the readings of a session.
 pub(super) fn of_session<'a>(
     rows: &'a [MeterRow],
     session: &'a SessionKey,
@@ -59,7 +58,6 @@ pub(super) fn by_tool(rows: &[MeterRow]) -> Vec<ToolRow> {
     tools
 }
 
-/// Returns an amount of US dollars.
 pub(super) fn dollars(amount: f64) -> Money {
     Money((amount * 1e6).round() as i64)
 }

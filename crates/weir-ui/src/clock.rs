@@ -19,7 +19,6 @@ impl Clock {
         Self { now: when::now(), zone: TimeZone::system() }
     }
 
-    /// Returns a time in local time.
     pub(super) fn moment(&self, at: Timestamp) -> Moment {
         let offset = jiff::Timestamp::from_millisecond(at.0).map(|time| self.zone.to_offset(time).seconds());
         Moment { at, offset_seconds: offset.unwrap_or(0) }

@@ -74,7 +74,6 @@ pub(super) struct EntryPlace {
 }
 
 impl EntryPlace {
-    /// Returns the context of a visit there.
     pub(super) async fn visit(&self, view: &View<'_>) -> Visit {
         // The user's store can be reached from every project.
         match self.project.as_ref().or(view.project.as_ref()).or(view.projects.first()) {

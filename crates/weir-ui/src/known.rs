@@ -86,7 +86,6 @@ impl ViewedProject {
         ProjectLink { key: self.address_key().into(), name: self.name.as_str().into() }
     }
 
-    /// Returns the context of a visit.
     pub(super) async fn visit(&self) -> Visit {
         visit(&self.calls).await
     }

@@ -21,7 +21,6 @@ impl Drop for Opened {
     }
 }
 
-/// Opens a link in the browser.
 #[expect(clippy::disallowed_methods, reason = "the user asks for their own browser, which must outlive this program")]
 pub(super) fn open(data: &Path, link: &str) -> Result<Opened, CommandError> {
     let cannot = |why: String| {

@@ -49,7 +49,6 @@ pub(super) async fn page(view: &View<'_>) -> Result<String, CommandError> {
     Ok(page.render(&view.shell))
 }
 
-/// Returns the sessions of a project, and how many each client has.
 async fn read(
     project: &ViewedProject,
     filter: SessionFilter,

@@ -155,7 +155,6 @@ fn key_of(location: &TranscriptLocation) -> (PathBuf, String) {
 }
 
 impl Facts {
-    /// Returns the conversation of a session with the user.
     pub(super) fn of(&self, session: &SessionKey) -> Option<&Conversation> {
         let own = self.conversations(session).filter(|conversation| !conversation.is_subagent);
         own.max_by_key(|conversation| conversation.requests.len())

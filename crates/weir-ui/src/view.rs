@@ -120,7 +120,6 @@ impl<'a> View<'a> {
         format!("/in/{}{}", project.address_key(), self.path)
     }
 
-    /// Returns a time in local time.
     pub(super) fn moment(&self, at: Timestamp) -> Moment {
         self.clock.moment(at)
     }

@@ -44,7 +44,6 @@ It reads what the client sends on standard input and writes no files. To use it,
 
   \"statusLine\": { \"type\": \"command\", \"command\": \"weir statusline\" }";
 
-/// Returns the command, for its help.
 pub(crate) fn command() -> Command {
     Command::new(STATUSLINE).about("Print Claude Code's status line").long_about(LONG_ABOUT)
 }

@@ -97,7 +97,6 @@ fn constant(tree: &Tree, code: &str, open: &str, close: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the literals of constants with this name in a module or a crate, and below it.
 fn literals_below(tree: &Tree, module: &str, name: &str) -> Vec<String> {
     let module = module.rsplit("::").next().unwrap_or(module);
     let is_of_module = |part: &str| part.trim_end_matches(".rs").replace('-', "_") == module;

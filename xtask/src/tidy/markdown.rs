@@ -54,7 +54,6 @@ pub(super) fn spans_in(text: &str) -> Vec<String> {
     code_spans(text).into_iter().map(|(_, span)| span).collect()
 }
 
-/// Returns the lines inside fenced blocks.
 pub(super) fn fenced_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     outside_fences(text).zip(text.lines()).filter_map(|((number, outside), line)| {
         let is_fence = line.trim_start().starts_with("```");

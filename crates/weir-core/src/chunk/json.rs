@@ -162,7 +162,6 @@ fn add_key(path: &mut String, key: &[u8]) {
     path.push_str(heading::part(key).trim_end_matches('\u{fffd}'));
 }
 
-/// Returns the key that follows.
 fn key_ahead(rest: &[u8]) -> Vec<u8> {
     let Some((b'"', text)) = rest[..rest.len().min(MAX_CHUNK_BYTES)].trim_ascii_start().split_first() else {
         return Vec::new();

@@ -53,7 +53,6 @@ fn is_slip(error: &Event) -> bool {
     SLIPS.iter().any(|slip| error.text.contains(slip)) || is_pending() || is_marked()
 }
 
-/// Returns the data of an event, if it has any that can be read.
 pub(super) fn read(data: Option<&str>) -> Option<Value> {
     serde_json::from_str(data?).ok()
 }

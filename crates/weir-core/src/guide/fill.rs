@@ -27,7 +27,6 @@ impl FilledSection<'_> {
         self.heading + lines + line + if more.is_empty() { 0 } else { count(&more) }
     }
 
-    /// Returns the tokens of the section as it is.
     fn count(&self, count: fn(&str) -> usize) -> usize {
         if self.lines.is_empty() {
             return 0;

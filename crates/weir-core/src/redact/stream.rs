@@ -137,7 +137,6 @@ impl SecretStream {
         }
     }
 
-    /// Passes on the rest.
     pub(super) fn finish_to(&mut self, pass: &mut impl FnMut(RedactedPart<'_>)) {
         self.advance(true, pass);
     }

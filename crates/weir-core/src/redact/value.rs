@@ -76,7 +76,6 @@ pub(super) fn is_aws_secret(value: &[u8]) -> bool {
     value.len() == 40 && BASE64_EQ.has_all(value) && entropy(value) >= 4.0 && !is_placeholder(value)
 }
 
-/// Returns whether the value is a placeholder for a secret.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     const OPENINGS: &[u8] = b"${<[*(";
     let lower = value.to_ascii_lowercase();
@@ -110,7 +109,6 @@ fn is_stock_word(lower: &[u8]) -> bool {
     lower.len() - stem.len() <= 4 && STOCK_WORDS.iter().any(|word| word.as_bytes() == stem)
 }
 
-/// Returns whether the value is a file or an address.
 fn is_path(value: &[u8]) -> bool {
     if is_numbered_file(value) {
         return true;

@@ -63,7 +63,6 @@ impl VisibleFormSearch {
         }
     }
 
-    /// Passes on the rest.
     pub(super) fn finish(&mut self, pass: &mut impl FnMut(RedactedPart<'_>)) {
         self.end_reading(pass);
         self.held.pass_on(self.held.rest().len(), pass);

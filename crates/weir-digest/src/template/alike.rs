@@ -112,7 +112,6 @@ impl Template {
         if self.words.len() == 1 { MAX_FIRST_NAMES } else { MAX_FIRST_LINES }
     }
 
-    /// Returns whether all of its lines are kept.
     pub(crate) fn is_kept(&self) -> bool {
         self.kept.len() as u64 == self.count && !self.late
     }

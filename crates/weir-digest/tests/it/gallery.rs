@@ -50,7 +50,6 @@ that prints the recorded output and exits as the recorded command did.
     expect_file![project().join("docs/digests.md")].assert_eq(&text);
 }
 
-/// Returns the exit code of the recorded command.
 fn exit_code(name: &str) -> String {
     let about = project().join("bench/recall/development").join(name).with_extension("toml");
     let text = std::fs::read_to_string(about).unwrap();

@@ -31,7 +31,6 @@ fn all(folder: &Path) -> Vec<Output> {
     files.iter().map(|path| read(path)).collect()
 }
 
-/// Returns one output of the development half.
 pub(crate) fn one(name: &str) -> Output {
     read(&project().join("bench/recall/development").join(name).with_extension("zst"))
 }

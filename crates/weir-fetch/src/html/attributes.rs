@@ -39,7 +39,6 @@ impl CellSpan {
     }
 }
 
-/// Returns the attributes of an element that matter here, if it has any.
 pub(super) fn of(tag: Tag, attributes: &Attributes) -> Option<Box<ElementAttributes>> {
     let mut element = ElementAttributes::default();
     match tag {

@@ -69,7 +69,6 @@ use Tag::{
 
 pub(super) const COUNT: usize = Base as usize + 1;
 
-/// Returns the tag for an element's name.
 pub(super) fn of(name: &[u8]) -> Option<Tag> {
     Some(match name {
         b"body" => Body,
@@ -149,7 +148,6 @@ impl Tag {
         matches!(self, Table | Td | Th | Body)
     }
 
-    /// Returns the level of a heading.
     pub(super) fn heading(self) -> Option<usize> {
         [H1, H2, H3, H4, H5, H6].iter().position(|heading| *heading == self).map(|place| place + 1)
     }

@@ -50,7 +50,6 @@ impl PageTree {
         self.texts.get(node.text.0 as usize..node.text.1 as usize).unwrap_or_default()
     }
 
-    /// Returns the node at an index.
     pub(super) fn node(&self, place: u32) -> Option<&Node> {
         self.nodes.get(place as usize)
     }

@@ -93,7 +93,6 @@ fn read(stream: &TcpStream) -> Option<ReceivedRequest> {
     (!request.line.is_empty()).then_some(request)
 }
 
-/// Returns a response with a length.
 pub(crate) fn answer(headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let mut bytes = format!("HTTP/1.1 200 OK\r\n{headers}\r\ncontent-length: {}\r\n\r\n", body.len()).into_bytes();

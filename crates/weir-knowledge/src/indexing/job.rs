@@ -55,7 +55,6 @@ impl<'a> IndexJob<'a> {
         Self { context, store, scope, now, report, batch, batch_bytes: 0, restamped, gone }
     }
 
-    /// Stores the files of a folder.
     pub(super) fn files(&mut self, label: &str, listing: FolderListing, globs: &Globs) -> Result<(), CommandError> {
         let label = Store::source_name(label);
         let known = self.store.known_files(self.scope, &label)?;
@@ -92,7 +91,6 @@ impl<'a> IndexJob<'a> {
         self.finish()
     }
 
-    /// Stores one file.
     pub(super) fn file(&mut self, source: &str, found: FoundFile) -> Result<(), CommandError> {
         let source = Store::source_name(source);
         let former = self.store.known_files(self.scope, &source)?.into_iter().find(|file| file.source == source);

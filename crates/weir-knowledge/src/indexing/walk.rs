@@ -151,7 +151,6 @@ fn add(listing: &mut FolderListing, report: &mut IndexReport, root: &Path, path:
     }
 }
 
-/// Returns a single file.
 pub(super) fn found(path: &Path) -> std::io::Result<FoundFile> {
     let about = path.metadata()?;
     Ok(FoundFile { path: path.to_owned(), below: String::new(), bytes: about.len(), modified: modified(&about) })

@@ -41,7 +41,6 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// Whether there is nothing at all.
     pub(super) fn is_empty(&self) -> bool {
         self.sessions.is_empty() && self.prompts.is_empty() && self.notes.is_empty()
     }

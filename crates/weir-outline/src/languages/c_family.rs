@@ -23,7 +23,6 @@ fn name_of(text: &str) -> String {
     flat(text)
 }
 
-/// Returns a text on one line.
 pub(super) fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -28,7 +28,6 @@ fn is_annotation(node: Node<'_>) -> bool {
     )
 }
 
-/// Returns all children of a node, in order.
 #[allow(dead_code, reason = "used by the languages that are built in")]
 pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
@@ -40,14 +39,12 @@ pub(super) fn children_of<'t>(node: Node<'t>, kind: &str) -> Vec<Node<'t>> {
     children(node).into_iter().filter(|child| child.kind() == kind).collect()
 }
 
-/// Returns the children in a field.
 #[allow(dead_code, reason = "used by the languages that are built in")]
 pub(super) fn fields<'t>(node: Node<'t>, field: &str) -> Vec<Node<'t>> {
     let mut cursor = node.walk();
     node.children_by_field_name(field, &mut cursor).collect()
 }
 
-/// Returns the first child of any of the given kinds.
 #[allow(dead_code, reason = "used by the languages that are built in")]
 pub(super) fn first_of<'t>(node: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> {
     children(node).into_iter().find(|child| kinds.contains(&child.kind()))

@@ -8,7 +8,6 @@ use crate::model::{Item, ItemKind};
 /// Maximum length of an attribute to show, in bytes. The arguments of a longer one are not worth their length.
 const MAX_ATTRIBUTE_BYTES: usize = 24;
 
-/// Writes items and their contents.
 pub(super) fn write(items: &[Item], (level, selection): (Level, Selection), text: &mut String) {
     LineWriter { level, selection, text, line: 0 }.items(items.iter(), 0);
 }

@@ -261,7 +261,6 @@ pub(super) fn outermost(paths: BTreeSet<PathBuf>) -> Vec<PathBuf> {
     kept
 }
 
-/// Returns whether a folder is a dependency folder or inside one.
 pub(crate) fn in_dependencies(folder: &Path, root: &Path) -> bool {
     let below = folder.strip_prefix(root).unwrap_or(folder);
     below.iter().any(|part| DEPENDENCIES.iter().any(|name| part == *name))

@@ -39,7 +39,6 @@ pub(super) enum ScriptPart {
     Unclear(UnclearKind, String, &'static str),
 }
 
-/// Parses a script and collects its contents.
 pub(super) fn walk(script: &str) -> Result<ScriptContents, ParseProblem> {
     if script.chars().count() > MAX_CHARACTERS {
         return Err(ParseProblem::new(script, "is longer than 10,000 characters"));

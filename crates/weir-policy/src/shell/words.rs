@@ -69,7 +69,6 @@ impl Word {
     }
 }
 
-/// Resolves a node of the tree to a word.
 pub(super) fn resolve(node: Node<'_>, script: &str) -> Word {
     let mut builder = Builder::default();
     builder.node(node, script);

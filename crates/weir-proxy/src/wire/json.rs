@@ -19,7 +19,6 @@ impl<'a> Object<'a> {
         items.iter().map(|item| Self::read(item.get())).collect()
     }
 
-    /// Returns the value of a field.
     pub(super) fn value(&self, name: &str) -> Option<&'a RawValue> {
         self.0.get(name).copied()
     }
@@ -29,12 +28,10 @@ impl<'a> Object<'a> {
         list(self.value(name)?)
     }
 
-    /// Returns the text of a field that is a string.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         serde_json::from_str(self.value(name)?.get()).ok()
     }
 
-    /// Whether a field is this string.
     pub(super) fn is(&self, name: &str, text: &str) -> bool {
         self.text(name).is_some_and(|found| found == text)
     }

@@ -65,7 +65,6 @@ fn bind_one(tx: &Transaction<'_>, scope: &Scope, host: HostId) -> Result<bool, F
     Ok(is_own)
 }
 
-/// Returns the user of a host, if it is bound.
 fn user_of(tx: &Transaction<'_>, scope: &Scope, host: HostId) -> rusqlite::Result<Option<String>> {
     tx.sql("SELECT user FROM hosts WHERE tenant = ?1 AND host = ?2")
         .find_value(params![scope.tenant.0, host.as_bytes()])

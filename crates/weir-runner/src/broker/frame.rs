@@ -40,7 +40,6 @@ impl Answer<'_> {
         }
     }
 
-    /// Decodes a frame from its kind and its payload.
     pub(super) fn decode(kind: u8, bytes: &[u8]) -> io::Result<Answer<'_>> {
         let bad = |_| io::Error::from(io::ErrorKind::InvalidData);
         match kind {

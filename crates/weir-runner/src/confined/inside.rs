@@ -83,7 +83,6 @@ pub(super) fn header(length: usize) -> io::Result<[u8; 4]> {
     }
 }
 
-/// Decodes the length from a header.
 pub(super) fn length(header: [u8; 4]) -> io::Result<usize> {
     let length = u32::from_le_bytes(header) as usize;
     if length <= MAX_MESSAGE_BYTES { Ok(length) } else { Err(io::ErrorKind::InvalidData.into()) }

@@ -28,7 +28,6 @@ pub(super) enum ConnectError {
     Stopped,
 }
 
-/// Connects to a host that the rules allow.
 pub(super) fn connect(rules: &Rules, host: &str, port: u16, stop: &ShutdownSignal) -> Result<TcpStream, ConnectError> {
     if !rules.allow.iter().any(|pattern| pattern.allows(host, port)) {
         // For an address, its class explains more than a missing pattern, and the pattern to add may need the port.

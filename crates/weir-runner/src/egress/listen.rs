@@ -112,7 +112,6 @@ impl ShutdownSignal {
         Ok(fds.iter().map(PollFd::revents).collect())
     }
 
-    /// Waits for one descriptor.
     pub(crate) fn wait_for(&self, fd: BorrowedFd<'_>, flags: PollFlags, until: Instant) -> io::Result<()> {
         self.wait(&[(fd, flags)], Some(until)).map(drop)
     }

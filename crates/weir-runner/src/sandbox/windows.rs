@@ -7,7 +7,6 @@ use weir_core::run::Stream;
 use crate::elsewhere::refusal;
 use crate::{Outcome, Run, RunError};
 
-/// Refuses a run.
 pub(crate) fn run(_: &Run<'_>, _: &mut dyn FnMut(Stream, &[u8]) -> io::Result<()>) -> Result<Outcome, RunError> {
     Err(refusal("runs are not supported on Windows; in WSL 2 they are"))
 }

@@ -63,7 +63,6 @@ pub(crate) struct LeftRows {
 }
 
 impl ExportReport {
-    /// Returns the numbers of rows of a project that went to a place.
     pub(super) fn at(&mut self, project: &str, into: &str) -> &mut RowCounts {
         self.places.entry((project.to_owned(), into.to_owned())).or_default()
     }

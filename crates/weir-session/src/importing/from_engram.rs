@@ -33,7 +33,6 @@ const MAX_PATH_BYTES: usize = 4 << 10;
 /// The maximum length of the names of sessions and projects, in characters.
 const MAX_NAME_CHARS: usize = 200;
 
-/// Imports an export.
 pub(super) fn import(job: &mut ImportJob<'_>, found: &TranscriptLocation) -> Result<(), CommandError> {
     let sessions = match sessions_of(found) {
         Ok(sessions) => sessions,

@@ -102,7 +102,6 @@ impl ImportReport {
         self.sessions.insert((session.client().name, session.key.clone()));
     }
 
-    /// Counts what is new.
     pub(super) fn count(&mut self, past: &[Past]) {
         for Past { at, events, summary } in past {
             if events.is_empty() && summary.is_none() {

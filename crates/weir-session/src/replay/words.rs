@@ -34,7 +34,6 @@ pub(super) struct Words {
 pub(super) type Set = HashSet<u32>;
 
 impl Words {
-    /// Returns the identifiers of a text.
     pub(super) fn of(&mut self, text: &str) -> Set {
         let mut found = Set::new();
         each(text, |word| {

@@ -381,7 +381,6 @@ mod tests {
         json!({ "type": "assistant", "sessionId": "s", "message": message })
     }
 
-    /// Returns a session of many equal requests.
     fn course(requests: usize, grown: u64) -> WindowGrowth {
         let length = |at: usize| 20_000 + at as u64 * grown;
         let rows: Vec<Value> =

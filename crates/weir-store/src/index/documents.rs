@@ -58,7 +58,6 @@ pub(super) fn has_others(db: &Connection, chunk: &ChunkRow) -> rusqlite::Result<
     db.sql("SELECT 1 FROM chunks WHERE entry_id = ?1 AND ordinal <> ?2").has(params![chunk.entry_id, chunk.ordinal])
 }
 
-/// Returns the chunks of an entry, in order.
 pub(super) fn chunks_of(db: &Connection, entry_id: i64) -> rusqlite::Result<Vec<ChunkRow>> {
     let sql = format!("SELECT {CHUNK_COLUMNS} FROM chunks WHERE entry_id = ?1 ORDER BY ordinal");
     db.sql(&sql).all([entry_id], ChunkRow::read)

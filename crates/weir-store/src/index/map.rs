@@ -29,7 +29,6 @@ pub struct MapFile {
     pub symbols: String,
 }
 
-/// Returns the id of a folder, if it is mapped.
 pub(crate) fn root(db: &Connection, path: &str) -> rusqlite::Result<Option<i64>> {
     db.sql("SELECT id FROM map_roots WHERE path = ?1").find_value([path])
 }
@@ -42,7 +41,6 @@ fn root_or_new(tx: &Transaction<'_>, path: &str) -> rusqlite::Result<i64> {
     Ok(tx.last_insert_rowid())
 }
 
-/// Returns the folders that are mapped.
 pub(crate) fn roots(db: &Connection) -> rusqlite::Result<Vec<String>> {
     db.sql("SELECT path FROM map_roots ORDER BY path").values([])
 }

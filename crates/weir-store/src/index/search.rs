@@ -50,7 +50,6 @@ pub(crate) struct RawHit {
 }
 
 impl RawHit {
-    /// Completes the hit with its entry.
     pub(crate) fn with(self, entry: Entry) -> Hit {
         Hit {
             heading: self.heading,

@@ -116,7 +116,6 @@ fn write_zeros(tx: &Transaction<'_>, column: &str, row: i64, at: usize, length: 
     blob.write_all_at(&vec![0; length], at)
 }
 
-/// Returns how many of these chunks still have a vector.
 pub(super) fn remaining(db: &Connection, chunks: &[i64]) -> rusqlite::Result<usize> {
     let mut found = 0;
     let mut sorted = chunks.to_vec();

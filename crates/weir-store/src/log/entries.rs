@@ -75,7 +75,6 @@ pub(crate) fn set_time(tx: &Transaction<'_>, id: i64, at: Timestamp) -> rusqlite
     tx.sql("UPDATE entries SET at = ?2 WHERE id = ?1").run([id, at.0])
 }
 
-/// Returns the entry with this reference, if it is visible in this scope.
 pub(crate) fn by_reference(
     db: &Connection,
     scope_ids: ScopeIds,
@@ -103,7 +102,6 @@ pub(crate) fn beginning_with(
     })
 }
 
-/// Returns the entry with this id, if it is visible in this scope.
 pub(crate) fn by_id(db: &Connection, scope_ids: ScopeIds, id: i64) -> rusqlite::Result<Option<EntryRow>> {
     let sql = format!("{SELECT} WHERE e.id = ?3 AND {VISIBLE}");
     one(db, &sql, params![scope_ids.session, scope_ids.work, id])
@@ -182,7 +180,6 @@ pub(crate) fn are_none(db: &Connection) -> rusqlite::Result<bool> {
     db.sql("SELECT NOT EXISTS (SELECT 1 FROM entries)").value([])
 }
 
-/// Returns the tombstone of an entry that is gone.
 pub(crate) fn gone(db: &Connection, reference: Reference) -> rusqlite::Result<Option<Gone>> {
     db.sql("SELECT why, at, kind FROM gone WHERE reference = ?1").find([reference.as_str()], |row| {
         Ok(Gone {

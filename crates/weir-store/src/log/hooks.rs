@@ -29,7 +29,6 @@ pub(crate) fn guide(db: &Connection, session: i64) -> rusqlite::Result<Option<Gu
         .find([session], |row| Ok(Guide { text: row.get(0)?, waiting: row.get(1)? }))
 }
 
-/// Takes the waiting guide of a session, if there is one.
 pub(crate) fn take_waiting(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<Option<String>> {
     tx.sql("UPDATE guides SET waiting = 0 WHERE session_id = ?1 AND waiting = 1 RETURNING text").find_value([session])
 }

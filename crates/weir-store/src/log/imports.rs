@@ -26,7 +26,6 @@ pub struct Conversation {
     pub subagent: String,
 }
 
-/// Returns how far a conversation was imported.
 pub(crate) fn read_to(db: &Connection, of: &Conversation) -> rusqlite::Result<Option<ImportPosition>> {
     db.sql("SELECT steps, message FROM imports WHERE client = ?1 AND key = ?2 AND subagent = ?3")
         .find(params![of.session.client, of.session.key, of.subagent], |row| {
@@ -34,7 +33,6 @@ pub(crate) fn read_to(db: &Connection, of: &Conversation) -> rusqlite::Result<Op
         })
 }
 
-/// Records how far a conversation was imported.
 pub(crate) fn record(
     tx: &Transaction<'_>,
     of: &Conversation,
@@ -89,7 +87,6 @@ fn summaries() -> EventKey {
 /// The source of a client's own summary of a conversation.
 pub const SUMMARY: &str = "summary";
 
-/// Returns what a session already has.
 pub(crate) fn known(db: &Connection, session: i64) -> rusqlite::Result<Known> {
     let mut known = Known::default();
     let mut statement =

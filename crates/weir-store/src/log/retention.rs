@@ -151,7 +151,6 @@ pub(crate) fn index_bytes(db: &Connection) -> rusqlite::Result<i64> {
     db.sql("SELECT index_bytes FROM totals WHERE id = 1").value([])
 }
 
-/// Records the size of the index, in bytes.
 pub(crate) fn set_index_bytes(tx: &Transaction<'_>, bytes: i64) -> rusqlite::Result<()> {
     tx.sql("UPDATE totals SET index_bytes = ?1 WHERE id = 1").run([bytes])
 }

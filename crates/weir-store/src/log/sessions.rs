@@ -87,7 +87,6 @@ pub(crate) fn page(db: &Connection, filter: &SessionFilter) -> rusqlite::Result<
     listed.filter_map(Result::transpose).collect()
 }
 
-/// Returns a session, if it has events.
 pub(crate) fn find(db: &Connection, key: &SessionKey) -> rusqlite::Result<Option<ListedSession>> {
     let found: Option<(i64, i64)> = db
         .sql("SELECT id, started_at FROM sessions WHERE client = ?1 AND key = ?2")

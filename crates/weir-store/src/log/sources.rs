@@ -74,7 +74,6 @@ pub(crate) fn newest(db: &Connection, scope_ids: ScopeIds) -> rusqlite::Result<V
     Ok(sources)
 }
 
-/// Returns the files at a source or below it.
 pub(crate) fn files(db: &Connection, under: &str) -> rusqlite::Result<Vec<(KnownFile, Option<TextInFile>)>> {
     const SELECT: &str = "SELECT f.source, f.bytes, f.modified, f.hash, e.reference, b.hash, b.stored, b.data IS NULL
          FROM files f CROSS JOIN entries e ON e.id = f.entry_id CROSS JOIN blobs b ON b.id = e.blob_id";
@@ -117,7 +116,6 @@ fn unless_pinned(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<Option<i64>>
     tx.sql("SELECT id FROM entries WHERE id = ?1 AND pinned = 0").find_value([id])
 }
 
-/// Records that an entry has the text of a file.
 pub(crate) fn set_file(tx: &Transaction<'_>, source: &str, entry_id: i64, stamp: &Stamp) -> rusqlite::Result<()> {
     tx.sql("INSERT INTO files (source, entry_id, bytes, modified, hash) VALUES (?1, ?2, ?3, ?4, ?5)").run(params![
         source,
@@ -151,7 +149,6 @@ pub(crate) fn page(db: &Connection, url: &str) -> rusqlite::Result<Option<(PageS
     })
 }
 
-/// Records that an entry has the text of a page.
 pub(crate) fn set_page(
     tx: &Transaction<'_>,
     url: &str,

@@ -180,7 +180,6 @@ impl Store {
         })
     }
 
-    /// Returns what the log has of a row.
     fn standing_of(&self, scope: &Scope, row: &ForeignRow) -> Result<RowStanding> {
         let Some(position) = self.imported_to(&row.recorded_as())? else { return Ok(RowStanding::New) };
         if position.steps >= row.version() {

@@ -318,7 +318,6 @@ impl Store {
         self.log.write(Durability::Process, |tx| blobs.remove_files(tx, &removed.files))
     }
 
-    /// Returns the chunks of entries, and their words.
     fn indexed_of(&self, entries: &[i64]) -> Result<(Vec<i64>, ForgottenWords)> {
         let Some(index) = &self.index else { return Ok(Default::default()) };
         let feed = LogFeed { log: &self.log, blobs: &self.blobs };

@@ -27,7 +27,6 @@ impl StagedEvent {
 }
 
 impl Store {
-    /// Stages redacted events.
     pub(super) fn staged(&self, told: impl Iterator<Item = Event>) -> Result<Vec<StagedEvent>> {
         told.map(|event| StagedEvent::new(&self.blobs, event)).collect()
     }

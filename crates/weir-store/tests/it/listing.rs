@@ -12,7 +12,6 @@ fn happen(store: &mut Store, client: &str, key: &str, now: Timestamp) {
     store.append(&Scope { session: Some(session), ..here() }, &event("something"), now).unwrap();
 }
 
-/// Returns the keys of all sessions, read page by page.
 fn paged(store: &Store, filter: &SessionFilter) -> Vec<String> {
     let mut filter = filter.clone();
     let mut keys = Vec::new();

@@ -18,7 +18,6 @@ fn ask_by(model: &dyn Embed, store: &mut Store, text: &str, limit: usize) -> Fin
     semantic::search(store, model, &query(text, limit)).unwrap()
 }
 
-/// Searches by words alone.
 fn ask_for_words(store: &mut Store, text: &str, limit: usize) -> Findings {
     store.search(&here(), &query(text, limit)).unwrap()
 }

@@ -15,7 +15,6 @@ fn prompt(folder: &std::path::Path) -> Store {
     store
 }
 
-/// Returns what a user asked for.
 fn prompt_of(text: &str) -> Event {
     Event { kind: EventKind::Prompt, priority: Priority::P1, text: text.to_owned(), data: None, whole: None }
 }
@@ -27,7 +26,6 @@ fn keep_run(store: &mut Store, text: &str) {
     store.keep_written(&here(), run(""), writer, at(1)).unwrap();
 }
 
-/// Returns whether a word is found, and whether the index is behind.
 fn found(store: &mut Store, word: &str) -> (bool, bool) {
     let findings = store.search(&here(), &Query::new(word, 5)).unwrap();
     (!findings.hits.is_empty(), findings.behind)

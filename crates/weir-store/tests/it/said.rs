@@ -101,7 +101,6 @@ fn what_was_said_is_forgotten_with_its_event() {
     assert_eq!(store.search(&here(), &query("staging")).unwrap().hits.len(), 1);
 }
 
-/// Events that show a part of the same text, in a session.
 fn parts_of(whole: &str) -> [Event; 2] {
     [event(EventKind::Prompt, "the plan [pasted: 6 KiB]"), event(EventKind::Data, "pasted 6 KiB")]
         .map(|event| Event { whole: Some(whole.to_owned()), ..event })

@@ -29,12 +29,10 @@ pub(crate) fn project() -> ProjectKey {
     ProjectKey("p".into())
 }
 
-/// Returns a scope in the usual project.
 pub(crate) fn scope_in(work: Option<&str>, session: Option<&str>) -> Scope {
     Scope { work: work.map(Into::into), session: session.map(session_key), ..Scope::project(project()) }
 }
 
-/// Returns a session of the usual client.
 pub(crate) fn session_key(key: &str) -> SessionKey {
     SessionKey { client: "test".into(), key: key.into() }
 }
@@ -44,12 +42,10 @@ pub(crate) fn here() -> Scope {
     scope_in(Some("main"), Some("s1"))
 }
 
-/// Opens the store of the usual project in a folder.
 pub(crate) fn open(folder: &Path) -> Store {
     open_with(folder, Limits::default())
 }
 
-/// Opens the store of the usual project with the given limits.
 pub(crate) fn open_with(folder: &Path, limits: Limits) -> Store {
     Store::open(folder, Owner::Project(project()), limits).unwrap()
 }

@@ -23,7 +23,6 @@ const NASTY: &[&str] = &[
     "👨\u{200d}👩\u{200d}👧", "👍🏽", "🇩🇪", "\u{200d}", "\u{feff}", "\u{0}", "\u{10ffff}", "\u{e000}", "\u{378}",
 ];
 
-/// Several nasty strings, joined.
 pub(crate) fn nasty() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(NASTY), 0..40).prop_map(|parts| parts.concat())
 }
@@ -33,7 +32,6 @@ pub(crate) fn arbitrary() -> impl Strategy<Value = String> {
     prop::collection::vec(any::<char>(), 0..60).prop_map(String::from_iter)
 }
 
-/// One or two nasty strings, repeated.
 pub(crate) fn repeated() -> impl Strategy<Value = String> {
     let unit = prop::collection::vec(prop::sample::select(NASTY), 1..3);
     (unit, 1usize..400, nasty()).prop_map(|(unit, times, end)| unit.concat().repeat(times) + &end)

@@ -50,7 +50,6 @@ pub(super) enum WantedLines {
 }
 
 impl WantedLines {
-    /// Reads the fields of an address.
     pub(super) fn read(fields: &Fields) -> Result<Self, CommandError> {
         let Some(text) = fields.get("lines").map(str::trim) else {
             return Ok(if fields.get("unfold") == Some("all") { Self::All } else { Self::Folded });
@@ -121,7 +120,6 @@ pub(super) fn shown(text: &BlobReader, named: &[u64], wanted: &WantedLines) -> R
     Ok(ShownText { pieces: pieces(text, &stretches, read)?, lines, remarks })
 }
 
-/// Returns the last lines of a text.
 pub(super) fn end_of(text: &BlobReader) -> Result<Vec<Piece>, CommandError> {
     let lines = count(text)?;
     let stretches = stretches(&[(lines.saturating_sub(MAX_WHOLE_LINES).max(1), lines)], lines, 0);

@@ -98,7 +98,6 @@ pub(crate) fn command() -> Command {
         .arg(flag("yes", "Remove without asking").requires("remove"))
 }
 
-/// Removes notes, if the user agrees.
 async fn remove(context: &Context, references: Vec<Reference>, is_agreed: bool) -> Result<Answer, CommandError> {
     let (scope, wanted) = (context.scope(), references.clone());
     let notes = context.with_stores(move |open| {

@@ -145,7 +145,6 @@ impl Installer {
 }
 
 impl ProgramFolder {
-    /// Returns whether a program is there, by the parts of its path.
     fn contains(&self, parts: &[&str]) -> bool {
         match self {
             Self::Any => false,

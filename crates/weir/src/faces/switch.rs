@@ -18,7 +18,6 @@ use super::overview::short;
 pub(crate) const OFF: &str = "off";
 pub(crate) const ON: &str = "on";
 
-/// Returns the two commands.
 pub(crate) fn commands() -> [Command; 2] {
     let arguments = || {
         let client = Arg::new("client")

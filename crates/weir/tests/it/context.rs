@@ -81,7 +81,6 @@ impl Home {
         expected.assert_eq(&self.context(arguments));
     }
 
-    /// Returns what the command prints.
     pub(crate) fn context(&self, arguments: &[&str]) -> String {
         self.ok(&[&["context"], arguments].concat())
     }

@@ -278,7 +278,6 @@ impl TestHome {
         Outcome { stdout, requests }
     }
 
-    /// Runs Claude Code through a scenario.
     fn run_claude(&self, scenario: &str, prompt: &str) -> Outcome {
         let servers = json!({ "mcpServers": { "weir": { "type": "stdio", "command": WEIR, "args": ["mcp"] } } });
         self.write("servers.json", &servers.to_string());
@@ -345,7 +344,6 @@ impl TestHome {
     }
 }
 
-/// Returns the path of a client's command.
 fn installed(name: &str) -> PathBuf {
     let Some(clients) = std::env::var_os("WEIR_E2E_CLIENTS") else {
         panic!("WEIR_E2E_CLIENTS is not set: it names the folder where `.ci/clients` installs the real clients");

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, Server, text, text_of, write};
 
-/// Starts the program as a server in an empty home.
 fn start() -> (Home, Server) {
     let home = Home::new();
     let server = Server::start(home.weir_command(&["mcp"]));

@@ -83,7 +83,6 @@ impl Home {
         titles
     }
 
-    /// Returns the doubts about the note with this title.
     fn doubts(&self, project: &str, title: &str) -> Vec<Value> {
         let output = self.weir(project, &["notes", "--json"]);
         let review: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -70,7 +70,6 @@ impl Home {
         self.at("project")
     }
 
-    /// Returns the folder in which Weir keeps its data.
     pub(crate) fn data(&self) -> PathBuf {
         self.at(".local/share/weir")
     }
@@ -166,7 +165,6 @@ impl Home {
         parsed(&self.weir(&[arguments, &["--json"]].concat()))
     }
 
-    /// Stores a note and returns its reference.
     pub(crate) fn note(&self, arguments: &[&str]) -> String {
         self.json(&[&["note"], arguments].concat())["reference"].as_str().unwrap().to_owned()
     }

@@ -35,7 +35,6 @@ impl Team {
         Person::joined(self, &token)
     }
 
-    /// Returns what the server finds for a word.
     fn finds(&self, person: &Person, query: &str) -> Value {
         let body = json!({ "project": PROJECT, "query": query }).to_string();
         let answer = self.server.send(&Request::post("/v1/search", body).token(person.token.trim()));

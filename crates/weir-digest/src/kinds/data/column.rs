@@ -228,7 +228,6 @@ impl Numbers {
     }
 }
 
-/// Inserts a number into the extremes if it is one.
 fn place<'t>(
     extremes: &mut Vec<Extreme>,
     number: f64,

@@ -259,7 +259,6 @@ fn form_with(sample: &Sample<'_>, mark: char, hinted: bool) -> Option<CsvFormat>
     Some(strict).filter(is_it).or_else(|| Some(open).filter(|_| header && width > 2).filter(is_it))
 }
 
-/// Returns the rows of the sample.
 fn records(sample: &Sample<'_>, mark: char, before: usize) -> Vec<String> {
     let mut join = RowJoiner::default();
     let mut found = Vec::new();

@@ -237,13 +237,11 @@ impl Graph {
         (plain && (count >= 24 || is_sparse)) || (all(|value| value.arrays > 0) && (count >= 8 || as_data))
     }
 
-    /// Returns the place of a field of an object.
     pub(super) fn field_of(&self, place: Option<usize>, key: &str) -> Option<usize> {
         let of = self.places.get(place?)?;
         if of.is_map { of.value } else { of.fields.get(key).copied() }
     }
 
-    /// Returns the place of the elements of an array.
     pub(super) fn element_of(&self, place: Option<usize>) -> Option<usize> {
         self.places.get(place?)?.element
     }

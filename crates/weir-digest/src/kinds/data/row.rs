@@ -112,7 +112,6 @@ impl Row {
         self.text.get(field.start..field.end).unwrap_or_default()
     }
 
-    /// Returns the record in the form in which it is kept.
     pub(super) fn keep(&self) -> Rc<KeptRecord> {
         let make = || {
             let mut fields = Vec::with_capacity(self.fields.len().min(40));

@@ -104,7 +104,6 @@ impl<'a> TableDescriber<'a> {
         is_number && !is_position && !self.rows.has_total
     }
 
-    /// Returns what identifies a record.
     pub(super) fn which(&self, kept: &KeptRecord) -> Option<String> {
         let values = self.identity.iter().filter_map(|&place| kept.get(place)).filter(|value| !value.is_empty());
         let named = values.map(|value| one_line(value, MAX_VALUE_BYTES)).collect::<Vec<_>>().join(" ");

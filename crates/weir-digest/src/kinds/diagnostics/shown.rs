@@ -134,7 +134,6 @@ impl ShownDiagnostics {
         self.others.extend(texts.into_iter().map(|one| explained(one.times, one, "", &mut 0)));
     }
 
-    /// Returns the diagnostics themselves.
     pub(super) fn part(&mut self, weight: Weight) -> Part {
         let name = if self.all { self.name.clone() } else { format!("{}, one of each sort", self.name) };
         Part::new(name, weight, std::mem::take(&mut self.items)).of(self.sorts)

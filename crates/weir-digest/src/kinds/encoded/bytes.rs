@@ -60,7 +60,6 @@ impl Bytes {
         self.tail.drain(..more);
     }
 
-    /// Counts bytes that are missing.
     pub(super) fn skip(&mut self, count: u64) {
         if count > 0 {
             self.end_run();

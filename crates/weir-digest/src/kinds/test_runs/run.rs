@@ -19,7 +19,6 @@ pub(super) struct Runs<T> {
 }
 
 impl<T> Runs<T> {
-    /// Counts a line of this many bytes.
     pub(super) fn read(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes as u64 + 1);
     }

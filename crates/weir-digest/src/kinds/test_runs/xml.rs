@@ -170,7 +170,6 @@ pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     quick_xml::escape::unescape(text).unwrap_or(Cow::Borrowed(text))
 }
 
-/// Returns the value of an attribute, unescaped.
 pub(super) fn attribute<'a>(attributes: &'a str, wanted: &str) -> Option<Cow<'a, str>> {
     let mut rest = attributes;
     loop {

@@ -51,7 +51,6 @@ fn examine_words(output: &Output, words: &str, verdict: &mut Verdict) {
     }
 }
 
-/// Returns how many there are, counted in the simplest way.
 fn known(output: &Output, kind: &str, unit: &str) -> Option<u64> {
     let has = |text: &str| output.count(|line| line.contains(text));
     let starts = |text: &str| output.count(|line| line.starts_with(text));

@@ -168,7 +168,6 @@ fn begin_alike(one: &str, other: &str) -> bool {
     form_of(one).iter().zip(form_of(other)).take(FIRST_WORDS).all(|(one, other)| *one == other)
 }
 
-/// Returns the text between the slots of a pattern.
 fn pieces(pattern: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut depth = 0;

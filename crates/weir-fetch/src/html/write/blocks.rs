@@ -52,7 +52,6 @@ impl Blocks {
         }
     }
 
-    /// Ends a line within a block.
     pub(super) fn line_end(&mut self) {
         let end = self.line.trim_end_matches(' ').len();
         self.line.truncate(end);
@@ -121,7 +120,6 @@ impl Blocks {
         }
     }
 
-    /// Indents the following blocks.
     pub(super) fn indent(&mut self, first: &str, rest: &str) {
         self.indents.push(Indent { first: first.to_owned(), rest: rest.to_owned(), is_fresh: true });
     }

@@ -32,7 +32,6 @@ pub(super) fn printed(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// Returns the folder that an environment variable names.
 pub(super) fn folder(variable: &str) -> PathBuf {
     let folder = std::env::var_os(variable).map(PathBuf::from);
     let folder = folder.unwrap_or_else(|| panic!("{variable} is not set: it names a folder that the oracle needs"));

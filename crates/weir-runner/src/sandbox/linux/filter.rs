@@ -128,7 +128,6 @@ fn to_bytes(program: &[sock_filter]) -> Vec<u8> {
     program.iter().flat_map(op).collect()
 }
 
-/// Decodes the program from its bytes.
 pub(super) fn program(bytes: &[u8]) -> BpfProgram {
     let (ops, _) = bytes.as_chunks::<8>();
     let op = |&[a, b, jt, jf, rest @ ..]: &[u8; 8]| sock_filter {

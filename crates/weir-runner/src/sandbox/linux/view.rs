@@ -321,7 +321,6 @@ pub(super) fn open_if_there(path: &Path) -> Result<Option<OwnedFd>, Failure> {
     }
 }
 
-/// Mounts a tree at a path.
 fn attach(tree: &OwnedFd, path: &Path) -> io::Result<()> {
     let target = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())?;
     attach_to(tree, &target)

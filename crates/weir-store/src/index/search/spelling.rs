@@ -24,7 +24,6 @@ pub(super) struct ResolvedTerms {
     pub(super) unknown: Vec<String>,
 }
 
-/// Resolves the terms of a query.
 pub(super) fn look_up(db: &Connection, terms: &[Term]) -> rusqlite::Result<ResolvedTerms> {
     let mut spelt = ResolvedTerms::default();
     let mut looked_into = 0;

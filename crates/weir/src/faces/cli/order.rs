@@ -7,7 +7,6 @@ use std::ffi::OsString;
 
 use clap::{ArgMatches, Command};
 
-/// Parses the arguments of the program.
 pub(super) fn parse(command: fn() -> Command, arguments: &[OsString]) -> Result<ArgMatches, clap::Error> {
     let arguments = &json_first(arguments);
     let matches = command().try_get_matches_from(arguments)?;

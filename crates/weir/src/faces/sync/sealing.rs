@@ -44,7 +44,6 @@ fn parse_member(text: &str) -> Result<Member, String> {
     Ok(Member { key, user: user.to_owned() })
 }
 
-/// Returns what the options ask for.
 pub(super) fn wish(arguments: &ArgMatches) -> Option<KeyWish> {
     if arguments.get_flag("seal") {
         return Some(KeyWish::Seal);

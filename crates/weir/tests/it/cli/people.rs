@@ -15,7 +15,6 @@ fn on_terminal(home: &Home, (rows, columns): (u16, u16), variables: &[(&str, &st
     text(&script.output().unwrap().stdout)
 }
 
-/// Stores this many lines and returns their reference.
 fn long_text(home: &Home, lines: usize) -> String {
     home.write("long.md", (1..=lines).map(|n| format!("line {n} of a long text\n")).collect::<String>());
     home.json(&["index", "long.md"]);

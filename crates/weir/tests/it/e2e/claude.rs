@@ -29,7 +29,6 @@ pub(super) fn run(place: &TestHome, scenario: &str, more: &[&str]) -> Outcome {
     run_in(place, "--dangerously-skip-permissions", scenario, more)
 }
 
-/// Runs the client in a permission mode.
 fn run_in(place: &TestHome, mode: &str, scenario: &str, more: &[&str]) -> Outcome {
     let fixed = ["--output-format=json", "--mcp-config=../servers.json", mode];
     let client = Client {

@@ -29,7 +29,6 @@ struct Exchange {
     held: Vec<(String, String)>,
 }
 
-/// Runs a client through the proxy.
 fn run(place: &TestHome, client: &Client<'_>) -> (Outcome, Vec<Exchange>) {
     let outcome = place.run_with(client, &["--proxy", WEIR]);
     let sent: BTreeMap<String, String> = place

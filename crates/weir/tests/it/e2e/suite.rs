@@ -55,7 +55,6 @@ impl TestedClient {
         place
     }
 
-    /// Returns the same with hooks and server.
     pub(super) fn place_with_weir(&self) -> TestHome {
         let place = self.place();
         place.set_up(self.name);

@@ -42,7 +42,6 @@ pub(super) fn check(client: &str, with: &Outcome, without: &Outcome) {
     assert!(!body.contains("What is known about this project") && !body.contains("Where this session stood"), "{body}");
 }
 
-/// Returns the first request of the conversation.
 fn first(outcome: &Outcome) -> &Value {
     outcome.requests.iter().find(|request| request["why"] == "step:0").unwrap()
 }

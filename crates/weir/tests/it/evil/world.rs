@@ -198,7 +198,6 @@ impl<'a> HostileRepository<'a> {
     }
 }
 
-/// Returns the peak memory of a process, in KB.
 fn peak(process: u32) -> Option<u64> {
     let about = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = about.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

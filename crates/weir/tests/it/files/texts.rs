@@ -1,6 +1,5 @@
 //! Source files for the tests, and the text of an answer.
 
-/// Returns the text between the marks.
 pub(crate) fn fenced(answer: &str) -> &str {
     let (_, rest) = answer.split_once("\n<<<").unwrap_or_else(|| panic!("no text in {answer}"));
     let (mark, rest) = rest.split_once('\n').unwrap();

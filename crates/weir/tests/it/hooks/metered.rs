@@ -122,7 +122,6 @@ fn the_status_line_says_what_is_known() {
     assert_eq!(hooked(session.weir(&["statusline"]), b"not JSON"), b"");
 }
 
-/// Returns a transcript with one prompt and one request.
 fn transcript(key: &str, tokens: u64) -> String {
     let prompt = json!({
         "type": "user", "sessionId": key, "uuid": "u1", "message": { "role": "user", "content": "Count everything" },

@@ -47,7 +47,6 @@ fn check_gone(home: &Home, name: &str) {
     assert!(wait_until(MAX_OUTLIVING, || left().is_empty()), "{:?}", left());
 }
 
-/// Returns the command lines of all processes that have this home.
 fn processes(home: &Home) -> Vec<String> {
     let mark = format!("HOME={}\0", home.path().display());
     let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());

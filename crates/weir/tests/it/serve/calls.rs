@@ -169,7 +169,6 @@ fn searches_are_answered_while_a_folder_is_indexed() {
     assert_eq!(found["found"], true, "{found}");
 }
 
-/// Returns a word that occurs once.
 fn word(file: usize, line: usize) -> String {
     let letters = format!("{:06}", file * 10_000 + line);
     letters.bytes().map(|digit| char::from(b'g' + (digit - b'0'))).collect::<String>() + "ax"

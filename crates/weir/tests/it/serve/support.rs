@@ -104,7 +104,6 @@ impl Server {
         Response::read(&mut stream)
     }
 
-    /// Sends a GET with the token.
     pub(crate) fn get(&self, path: &str) -> Response {
         self.send(&Request::get(path).token(&self.token))
     }

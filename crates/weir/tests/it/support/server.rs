@@ -50,13 +50,11 @@ impl Server {
         input.flush().unwrap();
     }
 
-    /// Sends a notification.
     pub(crate) fn notify(&mut self, method: &str, parameters: Value) {
         let message = json!({ "jsonrpc": "2.0", "method": method, "params": parameters });
         self.send_line(message.to_string().as_bytes());
     }
 
-    /// Answers a request of the server's.
     pub(crate) fn reply(&mut self, id: &Value, result: Value) {
         self.send_line(json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string().as_bytes());
     }
@@ -73,7 +71,6 @@ impl Server {
         self.send("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 
-    /// Returns the next message of the server.
     pub(crate) fn receive(&self) -> Value {
         let line = self.lines.recv_timeout(TIMEOUT).unwrap_or_else(|error| panic!("no answer: {error}"));
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
@@ -127,7 +124,6 @@ impl Server {
         self.process.id()
     }
 
-    /// Returns the peak memory of the program, in megabytes.
     pub(crate) fn peak_megabytes(&self) -> f64 {
         self.megabytes("VmHWM:")
     }

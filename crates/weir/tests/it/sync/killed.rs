@@ -90,7 +90,6 @@ fn kill_again_and_again(
     figures
 }
 
-/// Returns the ids in the server's log, in its order.
 fn log_of(server: &Server, token: &str) -> Vec<String> {
     let (mut after, mut ids) = (0, Vec::new());
     loop {

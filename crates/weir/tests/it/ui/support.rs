@@ -24,7 +24,6 @@ impl Pages {
         Self::start_with(home, &[])
     }
 
-    /// Starts the server with more options.
     pub(super) fn start_with(home: &Home, options: &[&str]) -> Self {
         let mut process = home.weir_command(&[&["ui"], options].concat()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
@@ -80,7 +79,6 @@ impl Pages {
         response.text()
     }
 
-    /// Returns the path below which the pages of the project are.
     pub(super) fn project(&self) -> String {
         let key = between(&self.page("/projects"), "href=\"/in/", "\"").unwrap();
         format!("/in/{}", key.split('/').next().unwrap())
@@ -90,7 +88,6 @@ impl Pages {
         between(&self.page("/settings"), "name=\"token\" value=\"", "\"").unwrap()
     }
 
-    /// Returns a form as the browser sends it.
     pub(super) fn form(&self, path: &str, fields: &[(&str, &str)]) -> Request {
         let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
         let pairs = fields.iter().map(|(name, value)| format!("{name}={}", encode(value)));
@@ -109,7 +106,6 @@ impl Pages {
         response.header("location").unwrap().to_owned()
     }
 
-    /// Returns the host and the port.
     pub(super) fn authority(&self) -> &str {
         &self.authority
     }
@@ -145,7 +141,6 @@ pub(super) fn ran(home: &Home, command: &str, output: &str) -> Option<String> {
     between(&shown, "[ctx:", "]")
 }
 
-/// Returns the transcript of a session of today.
 fn transcript() -> String {
     let now = jiff::Timestamp::now().to_string();
     let timed = |row: &str| {

@@ -92,7 +92,6 @@ impl<'a> Node<'a> {
         if self.name.is_empty() { self.value.trim_matches('"') } else { self.name }
     }
 
-    /// Returns the reference by which it is addressed.
     pub(super) fn reference(&self) -> &'a str {
         if !self.uid.is_empty() {
             return self.uid;

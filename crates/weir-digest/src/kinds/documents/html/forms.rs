@@ -103,7 +103,6 @@ impl Forms {
         }
     }
 
-    /// Ends a choice.
     pub(super) fn end_options(&mut self) {
         let said = format!(" ({} options, now {})", self.options, self.selected);
         if let Some(last) = self.form().fields.last_mut().filter(|last| last.starts_with("select")) {

@@ -57,7 +57,6 @@ pub(super) fn is_legend(text: &str) -> bool {
 }
 
 impl PackageListing {
-    /// Takes a line of any of the three.
     pub(super) fn take(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if let Some([name, suite, version, architecture, state]) = apt_row(text) {
