@@ -123,7 +123,6 @@ fn add_line(page: &str, line: &str, in_code: &mut bool, shown: &mut String) {
     }
 }
 
-/// Where a link leads.
 enum Destination {
     /// To a chapter, to a picture, to a heading of this page, or to another site.
     InBook(String),

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// Outputs with their questions.
 pub(crate) struct Set {
     pub outputs: Vec<Output>,
     pub project: tempfile::TempDir,

@@ -16,7 +16,6 @@ pub(crate) const UPDATE: [&str; 2] = ["knowledge-update", "update"];
 /// The maximum length of a piece. Longer documents are split for engines that rank what they are given.
 const MAX_PIECE_BYTES: usize = 2_400;
 
-/// Documents and questions.
 pub(crate) struct Set {
     pub name: String,
     pub documents: Vec<Document>,

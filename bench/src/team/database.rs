@@ -34,7 +34,6 @@ impl Database {
         options
     }
 
-    /// Opens a bare connection.
     pub(super) fn connect(&self) -> Client {
         self.connect_to(&self.address())
     }

@@ -183,7 +183,6 @@ impl Context {
         &self.machine.paths
     }
 
-    /// Returns the user's configuration.
     pub fn config(&self) -> &Config {
         &self.machine.config
     }

@@ -19,7 +19,6 @@ crate::written_enum! {
         Note = "note",
         /// Indexed text that belongs to the user.
         Document = "document",
-        /// A fetched page.
         Page = "page",
         /// A file that was read.
         File = "file",

@@ -26,13 +26,11 @@ crate::written_enum! {
         Environment = "environment",
         /// A file with rules was loaded.
         Rule = "rule",
-        /// A tool was used.
         Tool = "tool",
         /// A subagent was started or returned.
         Subagent = "subagent",
         /// A plan was made or approved.
         Plan = "plan",
-        /// A goal was set.
         Goal = "goal",
         /// Something blocks the work.
         Blocker = "blocker",
@@ -44,7 +42,6 @@ crate::written_enum! {
         Intent = "intent",
         /// The model said something at the end of a turn, or before it was compacted.
         Said = "said",
-        /// An entry was kept.
         Kept = "kept",
         /// An entry is gone, or events were removed.
         Gone = "gone",

@@ -72,7 +72,6 @@ macro_rules! written_enum {
             /// Every variant, in order of declaration.
             pub const ALL: &[Self] = &[ $( Self::$variant ),+ ];
 
-            /// Returns the written form.
             pub fn as_str(self) -> &'static str {
                 match self { $( Self::$variant => $text ),+ }
             }

@@ -91,7 +91,6 @@ pub struct Cleaner {
     line: ScreenLine,
 }
 
-/// The line being written.
 #[derive(Debug, Default)]
 struct ScreenLine {
     /// The last segment that was not empty, and the one being written.
@@ -120,7 +119,6 @@ impl Cleaner {
         }
     }
 
-    /// Writes the rest.
     pub fn finish(mut self, out: &mut Vec<u8>) {
         self.parser.finish(&mut LineScreen { line: &mut self.line, out });
         out.append(self.line.seen());

@@ -21,7 +21,6 @@ mod traces;
 
 pub(crate) use shared::stamp;
 
-/// A kind of output.
 pub(crate) struct Kind {
     pub name: &'static str,
     /// How it is detected and read.

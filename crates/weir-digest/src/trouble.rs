@@ -8,7 +8,6 @@ mod verdict;
 
 use crate::kinds::stamp;
 
-/// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trouble {
     /// Something went wrong.

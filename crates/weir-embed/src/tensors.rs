@@ -26,9 +26,7 @@ struct TensorInfo {
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum TensorNumbers {
-    /// Signed bytes.
     Bytes(Vec<u8>),
-    /// Any floating-point type.
     Floats(Vec<f32>),
 }
 

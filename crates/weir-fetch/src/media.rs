@@ -8,7 +8,6 @@ use crate::{FetchError, text};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PageFormat {
-    /// HTML, converted to Markdown.
     Html,
     Markdown,
     /// JSON, with long values split over lines.

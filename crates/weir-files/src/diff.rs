@@ -83,7 +83,6 @@ impl<'a> SplitText<'a> {
     }
 }
 
-/// Lines that replace others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hunk {
     old: Range<usize>,

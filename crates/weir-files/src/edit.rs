@@ -47,7 +47,6 @@ pub enum EditError {
     Many(Vec<usize>, usize),
 }
 
-/// Applies a change.
 pub fn apply(bytes: &[u8], wanted: Edit<'_>) -> Result<AppliedEdit, EditError> {
     if wanted.old.is_empty() {
         return Err(EditError::Empty);

@@ -23,7 +23,6 @@ static ELSEWHERE: Mutex<Option<PathBuf>> = Mutex::new(None);
 /// How often this process has dropped the older half. Keeps two threads from writing to the same file.
 static HALVED: AtomicUsize = AtomicUsize::new(0);
 
-/// Logs one fault.
 pub fn note(what: &str, fault: &str) {
     let elsewhere = lock(&ELSEWHERE).clone();
     // Nothing is written for another user to read.

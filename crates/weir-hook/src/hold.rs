@@ -283,7 +283,6 @@ fn put(writer: &mut TextWriter, bytes: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A stored text.
 pub(super) struct KeptText {
     title: String,
     reference: Reference,

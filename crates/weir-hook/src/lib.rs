@@ -91,7 +91,6 @@ const STORE_WAIT: Duration = Duration::from_secs(1);
 /// The longest title of a held output.
 const MAX_TITLE_CHARS: usize = 200;
 
-/// Answers one hook.
 pub fn main(arguments: &[OsString]) -> ExitCode {
     let started = Instant::now();
     if env::is_off() {

@@ -107,7 +107,6 @@ fn is_plain(command: &str) -> bool {
     !command.contains(OPT_OUT_MARK) && !alone.contains('&') && !words.any(|word| OWN_WAYS.contains(&word))
 }
 
-/// Writes the script.
 fn prepare(call: &Call<'_>, command: &str, key: &str, files: &RewriteFiles) -> std::io::Result<()> {
     let folder = folder(&call.paths);
     private::folder(&folder)?;

@@ -71,7 +71,6 @@ impl PrintedOutput {
 
 /// A text that may be larger than memory.
 pub enum Unbounded {
-    /// All bytes, unchanged.
     Bytes(BlobReader),
     /// All lines, as a terminal would show them, below the text of the answer.
     Lines(BlobReader),

@@ -217,7 +217,6 @@ pub fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|path| path.is_absolute())
 }
 
-/// Whether hooks are disabled.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub fn is_off() -> bool {
     std::env::var_os(WEIR_OFF).is_some_and(|value| !value.is_empty() && value != "0")

@@ -53,10 +53,8 @@ pub enum ChangeKind {
 /// What kind of thing a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// A regular file.
     File,
     Folder,
-    /// A symbolic link.
     Link,
     /// A named pipe, a socket or a device.
     Other,

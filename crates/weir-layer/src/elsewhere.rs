@@ -51,7 +51,6 @@ pub fn undo(_: &Path, _: &Path) -> Result<Undone, LayerError> {
     Err(LayerError::Unsupported)
 }
 
-/// Finds nothing.
 pub fn recover(_: &Path) -> Vec<Recovered> {
     Vec::new()
 }

@@ -51,7 +51,6 @@ struct AnswerWriter<W> {
     open: Arc<OpenRequests>,
 }
 
-/// The unanswered requests.
 #[derive(Default)]
 struct OpenRequests {
     ids: std::sync::Mutex<HashSet<RequestId>>,

@@ -154,7 +154,6 @@ impl TypedValueParser for FormName {
     }
 }
 
-/// Prints a form.
 pub fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let name = arguments.get_one::<String>("form").map(String::as_str).unwrap_or_default();
     let form = FORMS.iter().find(|form| form.name == name);

@@ -17,7 +17,6 @@ pub const LARGEST: usize = 1 << 20;
 /// Why a file has no outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OutlineError {
-    /// The language is unknown.
     Unknown,
     /// The file is larger than [`LARGEST`].
     TooLarge,

@@ -110,7 +110,6 @@ fn has_tests(item: &Item) -> bool {
     }
 }
 
-/// Which items are shown.
 #[derive(Clone, Copy)]
 struct Selection {
     least: Visibility,

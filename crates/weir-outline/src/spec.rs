@@ -4,7 +4,6 @@ use tree_sitter::Node;
 
 use crate::model::{Item, ItemKind, Visibility};
 
-/// A language, as data.
 pub(crate) struct Spec {
     /// The usual name of the language, in lower case.
     pub name: &'static str,
@@ -18,7 +17,6 @@ pub(crate) struct Spec {
     pub grammar: fn() -> tree_sitter::Language,
     /// The meaning of node kinds. A kind without a row is skipped, with everything inside it.
     pub rows: &'static [(&'static str, Row)],
-    /// Node kinds of comments.
     pub comments: &'static [&'static str],
     /// Node kinds of attributes, annotations and decorators, before an item or at its beginning.
     pub attributes: &'static [&'static str],
@@ -120,7 +118,6 @@ impl NodeSelector {
     }
 }
 
-/// Which comments are documentation.
 #[derive(Clone, Copy)]
 pub(crate) struct Docs {
     /// Whether a comment before an item documents it.

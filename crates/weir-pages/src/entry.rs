@@ -84,7 +84,6 @@ pub enum DigestLine {
 #[derive(Debug, Clone)]
 pub enum Piece {
     Line(Line),
-    /// Lines that are folded.
     Fold {
         /// The first line.
         from: u64,

@@ -44,9 +44,7 @@ pub struct ProjectLink {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
     System,
-    /// Dark on light.
     Light,
-    /// Light on dark.
     Dark,
 }
 

@@ -288,7 +288,6 @@ fn own(account: &Account) -> String {
     )
 }
 
-/// Says what outputs became.
 fn became(account: &Account) -> String {
     format!("in full {}, shown {}", count(account.output_tokens), count(account.shown_tokens))
 }

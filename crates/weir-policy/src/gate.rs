@@ -29,11 +29,9 @@ pub struct Request<'a> {
 /// What a call is about to do.
 #[derive(Debug, Clone, Copy)]
 pub enum Action<'a> {
-    /// Run a shell script.
     Script(&'a str),
     /// Start a program whose input rules about commands cannot judge, such as an interpreter.
     Program(&'a str),
-    /// Use a file.
     File(Target<'a>, Access),
     /// Read what is below a path. Every file there is judged when it is reached.
     Tree(Target<'a>),
@@ -54,7 +52,6 @@ pub struct Target<'a> {
 /// How a file is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Its content is read.
     Read,
     /// It is written, or made.
     Change,
@@ -177,7 +174,6 @@ impl Gate {
         Self { rules, around: LazyLock::new(Box::new(around)), denials: OnceLock::new() }
     }
 
-    /// Decides about a call.
     pub fn decide(&self, request: &Request<'_>) -> Decision {
         match request.action {
             Action::Script(script) => self.judge_script(request.tool, script).into(),
@@ -362,7 +358,6 @@ fn ask(why: impl Into<String>) -> Reason {
     Reason { verdict: Verdict::Ask, why: why.into() }
 }
 
-/// Combines two judgements.
 fn together(first: Judgement, second: Judgement) -> Judgement {
     let reasons: Vec<_> = first.reasons.into_iter().chain(second.reasons).collect();
     Judgement { verdict: reasons.iter().map(|reason| reason.verdict).max().unwrap_or(Verdict::Allow), reasons }

@@ -47,7 +47,6 @@ impl DecidingRule {
     }
 }
 
-/// Judges a shell script.
 pub fn judge(rules: &Rules, script: &str) -> Judgement {
     let split = shell::split(script);
     let strict = rules.restrict_commands();

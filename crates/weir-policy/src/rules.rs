@@ -53,7 +53,6 @@ pub enum SourceKind {
     Local,
     /// Settings of a client in a folder that a variable names.
     Named,
-    /// Weir's own configuration.
     Own,
 }
 
@@ -123,9 +122,7 @@ pub struct Rule {
 /// What a rule applies to.
 #[derive(Debug, Clone)]
 pub enum Subject {
-    /// Commands that match.
     Command(CommandPattern),
-    /// Reading paths that match.
     Read(PathPattern),
     /// Changing paths that match.
     Edit(PathPattern),

@@ -27,7 +27,6 @@ use super::wire::{self, WireFormat};
 /// The path that answers with the tally, and is not passed on.
 const TALLY_PATH: &str = "/weir/stats";
 
-/// What the requests share.
 pub(super) struct Proxy {
     /// Where requests go.
     pub(super) upstream: Upstream,

@@ -152,7 +152,6 @@ impl Holder {
         }
     }
 
-    /// Decides about a result.
     fn judge(&self, conversation: &Conversation<'_>, result: &ResultText<'_>, text: &str, key: &ResultKey) -> Ruling {
         let _one = lock(&self.judging);
         if let Some(ruling) = self.rulings.find(key) {

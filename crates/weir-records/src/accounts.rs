@@ -27,7 +27,6 @@ pub fn is_name(text: &str) -> bool {
 weir_core::written_enum! {
     /// What the bearer of a token may do. Each scope includes those before it.
     pub enum TokenScope {
-        /// Read records.
         Read = "read",
         /// Add records, and remove the user's own.
         Write = "write",
@@ -66,7 +65,6 @@ pub struct Credential {
 }
 
 impl Credential {
-    /// Draws a new token.
     pub fn draw() -> Result<Self> {
         let (mut id, mut secret) = ([0; 8], [0; 32]);
         getrandom::fill(&mut id)
@@ -81,7 +79,6 @@ impl Credential {
         Some(Self { id: TokenId::parse(id)?, secret: from_hex(secret)? })
     }
 
-    /// Returns its public half.
     pub fn id(&self) -> TokenId {
         self.id
     }

@@ -99,7 +99,6 @@ macro_rules! contract_tests {
 
 contract_tests! { @list table }
 
-/// Checks every property.
 pub fn all(new: impl Fn() -> Shelf) {
     for (_, property) in PROPERTIES {
         property(&new);

@@ -82,7 +82,6 @@ impl PortError {
         Self { kind, at: at.into(), source: None }
     }
 
-    /// Adds the reason.
     pub fn because(self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { source: Some(source.into()), ..self }
     }

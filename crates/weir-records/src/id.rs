@@ -16,7 +16,6 @@ impl HostId {
         Self(bytes)
     }
 
-    /// Draws a new identity.
     pub fn random() -> Result<Self> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)

@@ -145,10 +145,8 @@ pub struct MoveTarget<'a> {
 pub struct MoveFigures {
     pub tenants: u64,
     pub projects: u64,
-    /// Records, erased ones too.
     pub records: u64,
     pub erased: u64,
-    /// Tokens, revoked ones too.
     pub tokens: u64,
     pub audit_rows: u64,
     /// Hosts that are bound to a user, or to no user at all.
@@ -163,7 +161,6 @@ pub struct MoveFigures {
 }
 
 impl MoveFigures {
-    /// Counts what stays behind.
     fn count_left(&mut self, source: &MoveSource<'_>) -> Result<()> {
         for tenant in source.log.deleted_tenants()? {
             self.deleted_tenants += 1;
@@ -190,7 +187,6 @@ pub enum MovePhase {
     Copying,
     /// It copies the rest, and the old server refuses writes.
     CopyingRest,
-    /// It compares both sides.
     Comparing,
 }
 

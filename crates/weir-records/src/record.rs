@@ -64,7 +64,6 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Body {
-    /// An entry was kept.
     Kept(Box<Kept>),
     /// A newer record took the place of an older one.
     Superseded {

@@ -193,7 +193,6 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Draws a new identity.
     pub fn random() -> Result<Self> {
         Ok(Self { key: SigningKey::from_bytes(&*random()?) })
     }

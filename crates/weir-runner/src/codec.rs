@@ -5,7 +5,6 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
-/// Encodes values.
 #[derive(Default)]
 pub(crate) struct Writer(pub(crate) Vec<u8>);
 

@@ -119,7 +119,6 @@ pub(crate) fn send(socket: &UnixStream, message: &Message, descriptors: &[Borrow
 pub(crate) struct Inbox {
     socket: UnixStream,
     bytes: Vec<u8>,
-    /// Descriptors received so far.
     pub(crate) descriptors: Vec<OwnedFd>,
 }
 

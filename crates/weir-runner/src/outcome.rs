@@ -9,7 +9,6 @@ use crate::Level;
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Why the run ended.
     pub ended: Ended,
     /// The exit code, unless a signal ended the run.
     pub exit_code: Option<i32>,

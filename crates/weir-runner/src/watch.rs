@@ -17,7 +17,6 @@ use crate::{Level, Outcome, Problem, Run, RunError, Stopper};
 /// process escaped.
 const OPEN_PIPE_GRACE: Duration = Duration::from_secs(2);
 
-/// A run being watched.
 pub(crate) struct Watch {
     inbox: Inbox,
     pipes: Pipes,

@@ -75,7 +75,6 @@ pub(super) struct Storage {
 }
 
 impl Place {
-    /// Reads the options.
     pub(super) fn of(env: &Env, arguments: &ArgMatches) -> Result<Self, CommandError> {
         // Not every library that stores something here lets its caller set modes.
         #[cfg(unix)]
@@ -216,7 +215,6 @@ impl Place {
         Ok(Deleted { existed: existed || tokens > 0, records, tokens, from_index: index.is_some() })
     }
 
-    /// Opens the texts.
     fn blobs(&self) -> Result<ObjectBlobs, CommandError> {
         match (&self.texts, &self.folder) {
             (Some(texts), _) => texts.open(),

@@ -129,7 +129,6 @@ fn progress((at, of): (usize, usize), (bytes, total): (u64, u64), begun: Instant
     format!("{line}, {:.0} MB/s, about {:.0} s left", rate / 1e6, (total - bytes.min(total)) as f64 / rate)
 }
 
-/// An import in progress.
 struct ImportJob<'a> {
     context: &'a Context,
     order: &'a ImportRequest,

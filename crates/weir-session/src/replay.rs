@@ -82,7 +82,6 @@ pub fn command() -> Command {
         .args([paths, newest, show, prices])
 }
 
-/// Plays the requested transcripts.
 pub fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let env = context.env();
     let paths: Vec<PathBuf> =

@@ -54,7 +54,6 @@ pub enum SetupCommand {
 /// no one to ask.
 pub type Asker<'a> = Option<&'a dyn Fn(&str) -> String>;
 
-/// Returns the two commands.
 pub fn commands() -> [Command; 2] {
     let known = RECIPES.iter().map(|recipe| recipe.name).collect::<Vec<_>>().join(", ");
     let clients = || {

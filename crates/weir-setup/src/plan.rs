@@ -15,7 +15,6 @@ use super::ledger::{ChangedSetting, Ledger, LedgerRecord, hash};
 use super::places::Places;
 use super::targets::{ReadTarget, Target, targets};
 
-/// The planned changes.
 #[derive(Default)]
 pub(super) struct SetupPlan {
     /// The changes, file by file.

@@ -51,7 +51,6 @@ impl Default for Patience {
     }
 }
 
-/// One database file.
 pub(crate) struct Db {
     connection: Connection,
     path: PathBuf,

@@ -98,7 +98,9 @@ pub enum StoreError {
         loss: Loss,
     },
     /// An older version of Weir wrote the store, and it was opened without being migrated.
-    Older { at: StorePart },
+    Older {
+        at: StorePart,
+    },
     /// A newer version of Weir has written to the store.
     Newer {
         at: StorePart,
@@ -112,14 +114,17 @@ pub enum StoreError {
         name: String,
     },
     /// The file or its folder cannot be written.
-    ReadOnly { at: StorePart },
-    /// The disk is full.
+    ReadOnly {
+        at: StorePart,
+    },
     Full {
         /// The part that could not grow.
         at: StorePart,
     },
     /// Another process held the store for too long.
-    Busy { at: StorePart },
+    Busy {
+        at: StorePart,
+    },
     /// A file or folder of the store cannot be used at the moment.
     Unusable {
         at: StorePart,
@@ -138,14 +143,19 @@ pub enum StoreError {
     /// The scope of the call names a tenant or a user, which only a server has.
     NotLocal,
     /// The level needs a session or work that the scope does not have.
-    NoSuchLevel { level: weir_core::Level },
+    NoSuchLevel {
+        level: weir_core::Level,
+    },
     /// The note to supersede does not exist or is not visible, or the entry is not a note.
-    NoSuchNote { reference: weir_core::Reference },
+    NoSuchNote {
+        reference: weir_core::Reference,
+    },
     /// The reference for a new entry is already in use.
-    ReferenceTaken { reference: weir_core::Reference },
+    ReferenceTaken {
+        reference: weir_core::Reference,
+    },
     /// The entries to forget have changed since the plan was made.
     PlanChanged,
-    /// The call was cancelled.
     Cancelled,
 }
 

@@ -25,7 +25,6 @@ written_enum! {
         Kept = "kept",
         /// Another one took its place.
         Superseded = "superseded",
-        /// A user confirmed it.
         Confirmed = "confirmed",
         Removed = "removed",
         /// Nothing: it gives the keys of a sealed project to members.
@@ -42,7 +41,6 @@ written_enum! {
         Tried = "tried",
         /// The server has it.
         Sent = "sent",
-        /// The server refused it.
         Refused = "refused",
         /// It was received, and is not in the log yet, or waits for a record that it is about.
         Received = "received",

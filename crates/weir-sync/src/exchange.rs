@@ -132,7 +132,6 @@ impl<'a> Exchange<'a> {
         Self { from, ..self }
     }
 
-    /// Sends these entries too.
     pub fn including(self, included: Vec<Reference>) -> Self {
         Self { included, ..self }
     }

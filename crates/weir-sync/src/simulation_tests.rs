@@ -46,7 +46,6 @@ pub(super) struct Reached<'a> {
     pub(super) figures: &'a RefCell<Figures>,
 }
 
-/// How often something happened.
 #[derive(Default)]
 pub(super) struct Figures {
     exchanges: usize,

@@ -17,7 +17,6 @@ const MAX_SENT_RECORDS: usize = 200;
 const MAX_SENT_BYTES: usize = 2 << 20;
 
 impl Exchange<'_> {
-    /// Sends everything that waits.
     pub(super) fn send(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
         let mut limits = BatchLimits { records: MAX_SENT_RECORDS, only_removals: false };
         self.report.unsent = None;

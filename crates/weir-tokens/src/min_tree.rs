@@ -7,7 +7,6 @@
 
 use crate::layout::NO_RANK;
 
-/// A list of ranks.
 #[derive(Default)]
 pub(crate) struct MinTree {
     nodes: Vec<u32>,

@@ -46,7 +46,6 @@ struct Made {
     is_running: bool,
 }
 
-/// What was found.
 pub(super) struct Report {
     /// The checks, or why they could not be made.
     pub(super) checks: Result<Vec<Check>, CommandError>,

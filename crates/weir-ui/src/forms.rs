@@ -181,7 +181,6 @@ async fn note(visit: &Visit, level: Level, reference: Reference) -> Result<Entry
     found.filter(|entry| entry.note.is_some()).ok_or_else(|| no_note(reference))
 }
 
-/// Runs an operation.
 async fn call(context: &Context, tool: &str, arguments: Value) -> Result<Answer, CommandError> {
     let operation = OPERATIONS.iter().find(|operation| operation.tool == tool);
     let operation = operation.ok_or_else(|| CommandError::broken(&format!("there is no operation {tool}")))?;

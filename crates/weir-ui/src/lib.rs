@@ -102,7 +102,6 @@ Examples:
 Ctrl-C ends it. To look at the pages of another machine, forward the port, then open the link here:
   ssh -L 4848:127.0.0.1:4848 that-machine weir ui --bind 127.0.0.1:4848";
 
-/// What the pages share.
 struct Ui {
     context: Context,
     entrance: Entrance,

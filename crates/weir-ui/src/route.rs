@@ -5,7 +5,6 @@ use weir_pages::routes::Act;
 
 use super::fields;
 
-/// What an address means.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// The project, by the name of its store's folder; none means all of them.

@@ -48,7 +48,6 @@ struct ReadFile {
     conversations: Vec<Arc<Conversation>>,
 }
 
-/// What the transcripts say.
 #[derive(Default)]
 pub(super) struct Facts {
     /// Whether all of the newest transcripts were read.

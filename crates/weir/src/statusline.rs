@@ -48,7 +48,6 @@ pub(crate) fn command() -> Command {
     Command::new(STATUSLINE).about("Print Claude Code's status line").long_about(LONG_ABOUT)
 }
 
-/// Prints the line.
 pub(crate) fn main() -> ExitCode {
     if std::io::stdin().is_terminal() {
         let hint = "weir statusline expects input from Claude Code: see `weir statusline --help`";

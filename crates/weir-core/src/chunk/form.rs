@@ -9,7 +9,6 @@ use crate::EntryKind;
 pub enum Form {
     /// Lines and paragraphs.
     Plain,
-    /// Markdown, cut by headings.
     Markdown,
     /// A program, cut by its symbols.
     Source,

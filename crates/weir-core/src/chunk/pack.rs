@@ -63,7 +63,6 @@ impl Packer {
         self.length + self.full.as_ref().map_or(0, |chunk| chunk.length)
     }
 
-    /// Takes the next block.
     pub(super) fn push(&mut self, block: TextBlock, pieces: &mut Vec<Piece>) {
         match block.joint {
             Joint::Apart => self.finish(pieces),
@@ -87,7 +86,6 @@ impl Packer {
         }
     }
 
-    /// Emits everything.
     pub(super) fn finish(&mut self, pieces: &mut Vec<Piece>) {
         self.close(self.growing.len(), pieces);
         if let Some(chunk) = self.full.take() {

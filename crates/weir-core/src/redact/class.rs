@@ -4,7 +4,6 @@
 //! load and one `and`, and a new class is a sum of atoms. Only ASCII has atoms: a byte of a multi-byte character is in
 //! no class and therefore ends every run.
 
-/// A set of atoms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Class(u16);
 

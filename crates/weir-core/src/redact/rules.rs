@@ -30,7 +30,6 @@ pub(super) struct Rule {
 pub(super) enum RulePart {
     /// A run of a class, with its minimum and maximum length in bytes.
     Run(Class, usize, usize),
-    /// Exactly this text.
     Text(&'static str),
 }
 

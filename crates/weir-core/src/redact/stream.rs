@@ -34,7 +34,6 @@ const PRIVATE: &str = "private";
 /// A part of the redacted text, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedactedPart<'a> {
-    /// Text as it arrived.
     Text(&'a [u8]),
     /// The place of a secret, whose bytes follow as [`RedactedPart::Removed`]. The mark names the rule.
     Mark(&'static str),

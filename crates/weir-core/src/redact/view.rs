@@ -54,7 +54,6 @@ impl View {
         (length > 0 || is_cut).then(|| SettledPart { seen: self.pending.drain(..length).collect(), is_cut })
     }
 
-    /// Takes the rest.
     pub(super) fn finish(&mut self) -> SettledPart {
         self.flush_escape();
         SettledPart { seen: std::mem::take(&mut self.pending), is_cut: true }

@@ -22,7 +22,6 @@ pub(crate) enum Control {
     LineEnd,
     /// Moves to the beginning of the line.
     Return,
-    /// Moves one character back.
     Back,
     /// Erases from here to the end of the line.
     EraseAfter,
@@ -69,7 +68,6 @@ impl Parser {
         self.held.capacity()
     }
 
-    /// Takes more text.
     pub(crate) fn push(&mut self, text: &[u8], screen: &mut impl Screen) {
         let mut rest = text;
         while let Some(&first) = rest.first() {

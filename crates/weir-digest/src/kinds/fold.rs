@@ -220,7 +220,6 @@ impl Bodies {
         }
     }
 
-    /// Passes a blank line.
     fn pause(&mut self, number: u64) {
         match self.open.as_mut().filter(|open| open.next == number && !open.lists_causes && !self.is_record) {
             Some(open) => (open.next, open.is_paused) = (number + 1, true),

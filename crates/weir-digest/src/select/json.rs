@@ -46,7 +46,6 @@ fn has_one_value_per_line(source: &dyn Source) -> Result<bool, NotSelected> {
     Ok(whole && input.fill_buf()?.iter().any(|byte| !byte.is_ascii_whitespace()))
 }
 
-/// Follows the remaining steps.
 struct Walk<'a, 'o> {
     steps: &'a [Step],
     out: &'a mut Collector<'o>,

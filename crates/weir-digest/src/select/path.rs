@@ -6,7 +6,6 @@ use super::NotSelected;
 pub(super) enum Step {
     /// A key of an object, or an index of an array if it is a number.
     Name(String),
-    /// Every element or value.
     Every,
 }
 

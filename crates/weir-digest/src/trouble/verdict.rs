@@ -38,7 +38,6 @@ pub(super) fn is_excerpt(line: &str) -> bool {
     rest.starts_with('\t') || rest.trim_start_matches(' ').starts_with(['|', '│'])
 }
 
-/// What a clause says.
 enum ClauseVerdict {
     Trouble(Trouble),
     /// All is well, or something is still pending.

@@ -14,7 +14,6 @@ const MAX_DEPTH: usize = 200;
 /// The index that means no node.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A parsed page.
 pub(super) struct PageTree {
     pub nodes: Vec<Node>,
     /// All texts, one after the other.
@@ -102,7 +101,6 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Handles a start tag.
     pub(super) fn start(&mut self, name: &[u8], attributes: &Attributes) {
         let Some(tag) = tags::of(name) else { return self.start_span(name, attributes) };
         if tag.is_block() {
@@ -196,7 +194,6 @@ impl Builder {
         self.counts.get(tag as usize).is_some_and(|count| *count > 0)
     }
 
-    /// Handles an end tag.
     pub(super) fn end(&mut self, name: &[u8]) {
         let Some(tag) = tags::of(name) else { return self.end_span(name) };
         if tag.is_block() {

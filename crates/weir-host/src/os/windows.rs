@@ -129,7 +129,6 @@ impl FolderWatch {
         }
     }
 
-    /// Waits this long.
     pub fn pause(&self, time: Duration) -> Awaited {
         self.wait(time)
     }

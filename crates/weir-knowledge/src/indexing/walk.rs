@@ -38,7 +38,6 @@ pub struct FolderListing {
     pub unknown: Vec<String>,
 }
 
-/// A filter for files.
 #[derive(Debug, Clone)]
 pub(super) struct Globs {
     globs: Override,

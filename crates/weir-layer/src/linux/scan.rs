@@ -59,7 +59,6 @@ impl Names {
     }
 }
 
-/// One thing that differs.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) change: Change,

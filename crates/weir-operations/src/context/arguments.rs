@@ -76,7 +76,6 @@ pub(super) struct Switch {
 }
 
 impl Switch {
-    /// Whether it means yes.
     pub(super) fn is_on(&self) -> bool {
         self.on
     }

@@ -19,7 +19,6 @@ const MAX_BODY_CHARS: usize = 300;
 /// How many bytes of a note are read for that, its title included.
 const MAX_BODY_BYTES: u64 = 8 << 10;
 
-/// The notes to read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NoteQuery {
     pub(super) level: Option<Level>,

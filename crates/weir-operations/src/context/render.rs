@@ -20,7 +20,6 @@ const MAX_TOPIC_CHARS: usize = 60;
 /// How many characters a line about a session has. Its parts are shorter.
 const MAX_SESSION_CHARS: usize = 400;
 
-/// How notes are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoteForm {
     /// With the beginning of their text, whose words they are, and their topic.

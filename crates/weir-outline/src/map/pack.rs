@@ -4,18 +4,15 @@
 
 use super::facts::Symbol;
 
-/// Encodes numbers as bytes.
 pub fn pack(numbers: impl IntoIterator<Item = u32>) -> Vec<u8> {
     numbers.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
-/// Decodes numbers from bytes.
 pub fn unpack(bytes: &[u8]) -> Vec<u32> {
     let (whole, _) = bytes.as_chunks::<4>();
     whole.iter().map(|number| u32::from_le_bytes(*number)).collect()
 }
 
-/// Encodes symbols as lines.
 pub fn symbols_to_text(symbols: &[Symbol]) -> String {
     let line = |symbol: &Symbol| {
         let offered = if symbol.is_offered { '+' } else { '-' };

@@ -4,7 +4,6 @@ use maud::{Markup, html};
 
 use super::{Axis, percent, px, slot};
 
-/// A bar of parts.
 pub(crate) struct Stack {
     /// The parts from the bottom, in the order of [`CLASSES`].
     pub(crate) parts: [f64; 4],

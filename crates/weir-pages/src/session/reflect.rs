@@ -15,7 +15,6 @@ pub struct Reflection {
     /// What was finished.
     pub done: Statements,
     pub decided: Statements,
-    /// What failed, and why.
     pub failed: Statements,
     pub open: Statements,
 }

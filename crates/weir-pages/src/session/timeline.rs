@@ -70,7 +70,6 @@ impl TimelineFilter {
 #[derive(Debug, Clone)]
 pub enum Item {
     Event(EventLine),
-    /// The conversation was compacted.
     Compacted {
         at: Moment,
         /// The last request before it.

@@ -10,7 +10,6 @@ use crate::text::Text;
 /// A window size that would have cost less.
 #[derive(Debug, Clone)]
 pub struct CheaperWindow {
-    /// The size, in tokens.
     pub size: u64,
     /// The size as it is set now; none if it is not set, and sessions are compared with what they cost.
     pub now: Option<u64>,

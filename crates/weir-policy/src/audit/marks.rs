@@ -27,7 +27,6 @@ pub(super) struct Mark {
     pub(super) by_link: bool,
 }
 
-/// The marks, by path.
 pub(super) struct Marks<'a> {
     /// Links are followed only to targets below these folders; a run cannot change anything else.
     roots: &'a [PathBuf],

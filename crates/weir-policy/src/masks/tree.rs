@@ -90,7 +90,6 @@ fn sorted<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Vec<String> {
 pub enum EntryKind {
     File,
     Folder,
-    /// A symbolic link.
     Link,
     /// A socket, a pipe or a device.
     Other,

@@ -11,7 +11,6 @@ use super::{
 /// The systems whose settings locations are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
-    /// Linux and similar systems.
     Linux,
     MacOs,
     Windows,

@@ -5,7 +5,6 @@ use super::words::{Piece, Word};
 use super::wrappers::{self, named};
 use super::{Command, UnclearKind, code, git, quotes, variables, walk, xargs};
 
-/// What a command carries.
 pub(super) enum CarriedCommand {
     Words(Vec<Word>),
     Script(String),

@@ -21,8 +21,10 @@ use super::pattern::PatternPrecision;
 #[derive(Debug)]
 pub(super) enum ConnectError {
     /// The rules do not allow it: the reason, and what to add to them, if anything.
-    Refused { why: String, add: Option<String> },
-    /// The attempt failed.
+    Refused {
+        why: String,
+        add: Option<String>,
+    },
     Failed(String),
     /// The server is shutting down.
     Stopped,

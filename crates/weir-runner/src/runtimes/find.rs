@@ -83,7 +83,6 @@ mod tests {
     use super::*;
     use crate::runtimes::Language;
 
-    /// Creates an empty executable.
     fn program(folder: &Path, name: &str) -> PathBuf {
         fs::create_dir_all(folder).unwrap();
         let path = folder.join(name);

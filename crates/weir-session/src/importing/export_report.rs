@@ -111,7 +111,6 @@ impl ExportReport {
 }
 
 impl RowCounts {
-    /// Says what went where.
     fn line(&self, project: &str, into: &str) -> Option<String> {
         let rows = [
             (self.notes, "note", "notes"),

@@ -132,7 +132,6 @@ struct WaitingRows {
     count: usize,
 }
 
-/// Where a row belongs.
 enum Placement {
     Into(Box<Context>),
     Left(LeftBecause),

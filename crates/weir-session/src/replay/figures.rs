@@ -121,7 +121,6 @@ impl Judgement {
         groups.chain([&mut self.all]).for_each(Figures::forget_prices);
     }
 
-    /// Returns the total savings.
     pub(super) fn net(&self) -> f64 {
         self.all.net() - self.descriptions.1
     }

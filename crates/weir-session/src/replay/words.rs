@@ -30,7 +30,6 @@ pub(super) struct Words {
     numbers: HashMap<String, u32>,
 }
 
-/// A set of identifiers.
 pub(super) type Set = HashSet<u32>;
 
 impl Words {

@@ -36,14 +36,12 @@ pub struct TextWriter {
     failed: Option<StoreError>,
 }
 
-/// A complete text.
 pub(crate) struct FinishedText {
     pub(crate) staged: StagedText,
     /// The number of secrets that each rule found.
     pub(crate) redactions: Vec<(&'static str, u64)>,
 }
 
-/// Receives the redacted text.
 struct Sink {
     stage: Stage,
     mark: Vec<u8>,

@@ -135,7 +135,6 @@ impl Position {
         Span { anchor: self.anchor, skip: self.skip, bytes: bytes as u64 }
     }
 
-    /// Advances past a chunk.
     fn pass(&mut self, chunk: &[u8]) {
         self.skip += chunk.len() as u64;
         for end in memchr::memchr_iter(b'\n', chunk) {

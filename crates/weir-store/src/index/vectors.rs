@@ -33,7 +33,6 @@ pub(crate) fn begin(tx: &Transaction<'_>, model: &str) -> rusqlite::Result<()> {
     tx.execute("UPDATE progress SET embedded = 0, model = ?1 WHERE id = 1", [model]).map(drop)
 }
 
-/// A row of vectors.
 struct VectorBlock {
     first: i64,
     ids: Vec<u8>,

@@ -19,7 +19,6 @@ pub struct MapChange {
 }
 
 impl MapChange {
-    /// Returns whether nothing changed.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.restamped.is_empty() && self.gone.is_empty()
     }

@@ -28,7 +28,6 @@ pub(crate) struct Conversation {
     /// Its first request that says something; empty if there is none.
     pub(crate) title: String,
     pub(crate) folder: String,
-    /// The requests, in order.
     pub(crate) requests: Vec<Request>,
     /// The requests with a prompt of the user, from 1.
     pub(crate) prompts: Vec<u64>,
@@ -61,7 +60,6 @@ pub(crate) struct ShownInstead {
     pub(crate) reference: Option<Reference>,
     /// The request after which it was held back, from 1.
     pub(crate) request: u64,
-    /// Tokens of the replacement.
     pub(crate) tokens: u64,
 }
 

@@ -36,7 +36,6 @@ pub(super) struct Installed {
     package: Option<String>,
 }
 
-/// What installs programs.
 #[derive(Debug)]
 pub(super) struct Installer {
     /// The name that a person knows it by, and the first word in the marker of its packages.

@@ -64,7 +64,6 @@ enum StoreState {
 struct Facts {
     overview: StoreOverview,
     folder: PathBuf,
-    /// What Weir did today.
     today: Account,
     /// The newest session.
     last: Option<SessionSummary>,

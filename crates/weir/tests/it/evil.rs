@@ -30,7 +30,6 @@ enum ArrivalMethod {
     Archive,
 }
 
-/// A hostile repository.
 struct Case {
     name: &'static str,
     arrives: ArrivalMethod,

@@ -16,7 +16,6 @@ const MAX_ROWS_PER_STATE: usize = 12;
 /// The maximum number of templates shown for texts that are nearly all different.
 const MAX_TEMPLATES: usize = 15;
 
-/// Rows and their columns.
 #[derive(Default)]
 pub(crate) struct Cells {
     rows: Rows,

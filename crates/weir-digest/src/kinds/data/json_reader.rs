@@ -64,7 +64,6 @@ enum ReaderState {
     /// Before a document.
     #[default]
     Begin,
-    /// A value follows.
     Value,
     /// The first value of an array follows, or its end.
     First,
@@ -94,7 +93,6 @@ impl<'a> Reader<'a> {
         self.begin();
     }
 
-    /// Prepares for another document.
     pub(super) fn begin(&mut self) {
         self.open.clear();
         self.state = ReaderState::Begin;

@@ -14,7 +14,6 @@ use super::value::Role;
 const MAX_TABLES: usize = 40;
 const MAX_PATH_BYTES: usize = 200;
 
-/// The values of documents.
 pub(super) struct Values<'g> {
     graph: &'g Graph,
     pub tables: Vec<Rows>,

@@ -106,7 +106,6 @@ fn total(text: &str) -> Option<u64> {
     (rest.is_empty() || rest.starts_with(" (")).then_some(count)
 }
 
-/// The findings so far.
 #[derive(Default)]
 struct Eslint {
     found: Diagnostics,

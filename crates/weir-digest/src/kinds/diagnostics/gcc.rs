@@ -127,7 +127,6 @@ fn is_context(text: &str) -> bool {
                 .any(|word| text.split_once(word).is_some_and(|(path, _)| path.contains('.') && !path.contains(' '))))
 }
 
-/// The diagnostics so far.
 #[derive(Default)]
 struct Gcc {
     found: Diagnostics,

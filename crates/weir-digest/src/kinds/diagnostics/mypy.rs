@@ -93,7 +93,6 @@ fn pyright_file(text: &str) -> bool {
     text.starts_with('/') && is_python(text) && !text.contains(": ")
 }
 
-/// The diagnostics so far.
 #[derive(Default)]
 struct Mypy {
     found: Diagnostics,

@@ -105,7 +105,6 @@ fn run_remark(text: &str) -> Option<RunRemark> {
         .then_some(RunRemark::Fixable)
 }
 
-/// The findings so far.
 #[derive(Default)]
 struct Ruff {
     found: Diagnostics,

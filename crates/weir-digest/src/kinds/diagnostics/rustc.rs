@@ -190,7 +190,6 @@ impl Rustc {
         warned
     }
 
-    /// Completes the current diagnostic.
     fn flush(&mut self) {
         let Some(block) = self.block.take() else { return };
         let message = block.header.get(block.message_at..).unwrap_or_default();

@@ -66,7 +66,6 @@ fn found_total(text: &str) -> Option<(u64, Option<u64>)> {
     }
 }
 
-/// The diagnostics so far.
 #[derive(Default)]
 struct Tsc {
     found: Diagnostics,

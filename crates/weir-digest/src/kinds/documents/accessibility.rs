@@ -45,7 +45,6 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     Ok(Some(tree.page()))
 }
 
-/// An enclosing element.
 struct Ancestor {
     indent: usize,
     sort: ElementKind,

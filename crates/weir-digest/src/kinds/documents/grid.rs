@@ -14,7 +14,6 @@ const MAX_ROW_BYTES: usize = 300;
 /// The length of a line of several rows.
 const LINE_BYTES: usize = 120;
 
-/// A table.
 #[derive(Default)]
 pub(super) struct Grid {
     pub header: Vec<String>,

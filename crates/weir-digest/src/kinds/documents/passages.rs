@@ -22,7 +22,6 @@ const MAX_SCORES: usize = 10_000;
 /// The usual worth of a passage, in percent.
 pub(super) const USUAL: u64 = 100;
 
-/// Passages of a text.
 #[derive(Default)]
 pub(super) struct Passages {
     /// For each word, by its hash, the number of passages that contain it.

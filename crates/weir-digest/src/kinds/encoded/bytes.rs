@@ -18,7 +18,6 @@ const MIN_TEXT_CHARS: usize = 6;
 const MAX_TEXT_CHARS: usize = 600;
 const MAX_TEXTS: usize = 2_000;
 
-/// A stream of bytes.
 #[derive(Default)]
 pub(super) struct Bytes {
     pub count: u64,

@@ -143,7 +143,6 @@ impl Commits {
         }
     }
 
-    /// Describes them in numbers.
     pub(super) fn what(&self, command: &str) -> String {
         let plural = |count: u64, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
         let mut texts = vec![plural(self.count, "commit")];

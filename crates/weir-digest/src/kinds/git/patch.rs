@@ -297,7 +297,6 @@ impl Patch {
         }
     }
 
-    /// Describes it in numbers.
     pub(super) fn what(&self) -> String {
         let mut texts = vec![counted(self.files() as usize, "file", "files")];
         texts.extend((!self.uncounted).then(|| format!("+{} -{} lines", self.added, self.removed)));

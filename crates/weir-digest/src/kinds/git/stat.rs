@@ -6,7 +6,6 @@ use crate::{Item, Page, Part, Weight};
 
 const MAX_FILES: usize = 3_000;
 
-/// Counts per file.
 #[derive(Default)]
 pub(super) struct Stat {
     files: Vec<(u64, String)>,
@@ -105,7 +104,6 @@ impl Stat {
         true
     }
 
-    /// Describes it in numbers.
     pub(super) fn what(&self) -> String {
         match self.totals {
             Some(Totals { files, added, removed }) => {

@@ -9,7 +9,6 @@ use crate::{Item, Part, Weight};
 
 const MAX_FOLDERS: usize = 10_000;
 
-/// Folders and their contents.
 #[derive(Default)]
 pub(super) struct Folders {
     folders: HashMap<Box<str>, usize>,

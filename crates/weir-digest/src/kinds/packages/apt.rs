@@ -46,7 +46,6 @@ pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     }
 }
 
-/// The steps so far.
 #[derive(Default)]
 struct Apt {
     list: Option<List>,
@@ -141,7 +140,6 @@ impl Stretch for Apt {
 }
 
 impl Apt {
-    /// Describes them in numbers.
     fn what(&self) -> String {
         let mut said = Vec::new();
         match (self.totals.items.first(), self.totals.total) {

@@ -47,7 +47,6 @@ fn status(text: &str) -> Option<(&str, &str)> {
     (known && !tests).then(|| (word, rest.trim_start()))
 }
 
-/// The steps so far.
 #[derive(Default)]
 struct CargoBuild {
     compiled: CrateList,
@@ -64,7 +63,6 @@ struct CargoBuild {
     waited: u64,
 }
 
-/// Crates of a step.
 #[derive(Default)]
 struct CrateList {
     count: u64,

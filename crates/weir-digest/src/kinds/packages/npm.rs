@@ -72,7 +72,6 @@ fn script(text: &str) -> Option<&str> {
     (version.starts_with(|first: char| first.is_ascii_digit()) && !name.trim().contains(' ')).then_some(said)
 }
 
-/// The lines so far.
 #[derive(Default)]
 struct Npm {
     tree: NpmTree,

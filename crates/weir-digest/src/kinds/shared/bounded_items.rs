@@ -28,7 +28,6 @@ impl<const MOST: usize> KeptItems<MOST> {
     }
 }
 
-/// Lines of one sort.
 #[derive(Default)]
 pub(crate) struct BoundedItems {
     items: Vec<(Item, u64)>,

@@ -5,7 +5,6 @@ use std::fmt;
 use super::outcomes::micros;
 use crate::text::{counted, number};
 
-/// What a result counts.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Counts {
     pub passed: u64,

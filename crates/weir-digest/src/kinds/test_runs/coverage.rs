@@ -4,7 +4,6 @@ use super::outcomes::TopN;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// A coverage table.
 #[derive(Default)]
 pub(super) struct Coverage {
     totals: Vec<Item>,

@@ -24,7 +24,6 @@ const BYTES_PER_TOKEN: usize = 3;
 /// The share of the budget, in percent, for failures with their details.
 const SHARE_PERCENT: usize = 55;
 
-/// One failed test.
 #[derive(Debug, Default)]
 pub(super) struct Failure {
     pub line: u64,
@@ -41,7 +40,6 @@ pub(super) struct Failure {
     pub details: Vec<String>,
 }
 
-/// The failed tests.
 #[derive(Default)]
 pub(super) struct Failures {
     pub total: u64,
@@ -303,7 +301,6 @@ pub(super) fn make_room(page: &mut Page, bytes: u64) {
     }
 }
 
-/// A failure as described.
 struct FailureSummary {
     line: u64,
     /// The number of tests it represents.

@@ -57,7 +57,6 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     Ok((report.cases > 0 || report.suites > 0).then(|| report.page(source.bytes())))
 }
 
-/// What a report says.
 #[derive(Default)]
 struct JunitReport {
     suites: u64,

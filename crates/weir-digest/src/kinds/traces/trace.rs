@@ -27,7 +27,6 @@ const MAX_TYPES: usize = 200;
 /// The maximum number of bytes kept of a message and of a frame.
 const MAX_TEXT_BYTES: usize = 400;
 
-/// One trace as printed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trace {
     pub line: u64,

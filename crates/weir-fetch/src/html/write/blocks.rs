@@ -124,7 +124,6 @@ impl Blocks {
         self.indents.push(Indent { first: first.to_owned(), rest: rest.to_owned(), is_fresh: true });
     }
 
-    /// Ends the innermost indentation.
     pub(super) fn outdent(&mut self) {
         self.indents.pop();
     }

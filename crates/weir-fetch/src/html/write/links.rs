@@ -5,7 +5,6 @@ use url::Url;
 /// The maximum length of a link. A longer one says nothing to a reader.
 const MAX_LINK_BYTES: usize = 500;
 
-/// Resolves links.
 pub(super) struct Links {
     page: Option<Url>,
     base: Option<Url>,

@@ -168,7 +168,6 @@ impl JsonScan<'_> {
         Value::scalar(kind)
     }
 
-    /// Skips one unexpected character.
     fn skip(&mut self) {
         self.broken += 1;
         self.at += self.rest().chars().next().map_or(1, char::len_utf8);

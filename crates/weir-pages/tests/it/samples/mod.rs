@@ -61,7 +61,6 @@ pub(crate) fn wide_shell(say: Say<'_>) -> Shell {
 
 pub(crate) type Sample = (&'static str, String);
 
-/// Every page with content.
 pub(crate) fn full(say: Say<'_>) -> Vec<Sample> {
     let (one, all) = (shell(say), wide_shell(say));
     vec![

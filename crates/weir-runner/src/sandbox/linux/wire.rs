@@ -8,7 +8,6 @@ use crate::{Caps, Level, Network, Overlay, Spec};
 /// The isolation of a helper, chosen when it is started, before it knows its spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Isolation {
-    /// Namespaces of every kind.
     Namespaces,
     /// The same, but with the host's network.
     HostNetwork,

@@ -12,8 +12,10 @@ use crate::engram::{self, CLIENT};
 /// What a row of an export is here.
 pub(super) enum ConvertedRow {
     /// Something to import, which belongs to a project of that name unless it is empty.
-    Row { row: Box<ForeignRow>, project: String },
-    /// Nothing to import.
+    Row {
+        row: Box<ForeignRow>,
+        project: String,
+    },
     Nothing,
     /// A row that engram has deleted.
     Deleted,

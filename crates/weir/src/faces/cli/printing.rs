@@ -21,7 +21,6 @@ use super::super::pager;
 /// The option that prints what a model would be shown.
 pub(super) const FOR_MODEL: &str = "for-model";
 
-/// How answers are printed.
 #[derive(Debug, Clone)]
 pub(super) struct Printing {
     is_json: bool,

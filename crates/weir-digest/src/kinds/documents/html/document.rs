@@ -63,7 +63,6 @@ impl<'a> Document<'a> {
         Self { position, ..Self::default() }
     }
 
-    /// Takes text between tags.
     pub(super) fn text(&mut self, text: &[u8], at: u64) {
         match self.stack.last().map(|element| element.name.as_slice()) {
             Some(b"script") => self.scripts[1] += text.len() as u64,

@@ -2,7 +2,6 @@
 
 use super::tokens::Tag;
 
-/// What an element contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Region {
     Text,

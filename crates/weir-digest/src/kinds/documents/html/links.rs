@@ -10,7 +10,6 @@ const MAX_LINKS_KEPT: usize = 60;
 const MAX_LINKS: usize = 5_000;
 const ROW_BYTES: usize = 160;
 
-/// Links and images.
 #[derive(Default)]
 pub(super) struct Links {
     pub total: u64,

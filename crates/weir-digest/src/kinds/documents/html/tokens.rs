@@ -12,7 +12,6 @@ const MAX_NAME_BYTES: usize = 40;
 const MAX_VALUE_BYTES: usize = 300;
 const MAX_ATTRIBUTES: usize = 40;
 
-/// A start tag.
 #[derive(Default)]
 pub(super) struct Tag {
     pub name: Vec<u8>,

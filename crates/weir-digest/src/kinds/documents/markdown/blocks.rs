@@ -12,7 +12,6 @@ const MAX_BLOCKS: usize = 2;
 const MAX_LINES: usize = 10;
 const MAX_BLOCK_BYTES: usize = 600;
 
-/// Blocks by name.
 #[derive(Default)]
 pub(super) struct Blocks {
     names: Vec<BlockGroup>,

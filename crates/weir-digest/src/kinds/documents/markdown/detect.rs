@@ -8,7 +8,6 @@ use crate::kinds::shared::stamp;
 use crate::sample::Sample;
 use crate::text::starts;
 
-/// What was found.
 #[derive(Default)]
 struct MarkdownStats {
     lines: usize,

@@ -26,7 +26,6 @@ pub(super) enum DefinitionKind {
     Constant = 2,
 }
 
-/// What a line contains.
 pub(super) enum LineItem<'a> {
     Import(&'a str),
     Definition(DefinitionKind, &'a str),

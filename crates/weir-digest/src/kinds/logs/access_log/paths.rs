@@ -27,7 +27,6 @@ struct PathStats {
     slowest: f64,
 }
 
-/// What one line shows.
 struct RequestGroup<'a> {
     status: u16,
     path: String,

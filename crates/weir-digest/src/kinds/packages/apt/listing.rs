@@ -146,7 +146,6 @@ impl PackageListing {
         }
     }
 
-    /// Describes them in numbers.
     pub(super) fn what(&self) -> Option<String> {
         let newer = self.newer.total;
         let newer = if newer > 0 { format!(", {newer} of them with a newer version") } else { String::new() };
