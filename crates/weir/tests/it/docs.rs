@@ -22,9 +22,11 @@ use crate::support::{Home, WEIR, said};
 const COMMANDS_HEAD: &str = "\
 # Command line
 
-Every command of `weir` and of `weir-server`, as `--help` prints it. `UPDATE_EXPECT=1 cargo test -p weir -p weir-server --test it docs`
-writes this page, and the tests compare it with the programs.
+Every command of `weir` and of `weir-server`, as `--help` prints it. Options that every command has are listed once, with the program.
+`UPDATE_EXPECT=1 cargo test -p weir -p weir-server --test it docs` writes this page, and the tests compare it with the programs.
 ";
+
+const COMMON_OPTIONS: [&str; 3] = ["--json", "-C, --folder", "-h, --help"];
 
 const SETTINGS_HEAD: &str = "\
 # All settings
@@ -264,12 +266,39 @@ fn describe(program: &dyn Fn(&[&str]) -> String, words: &[&str], page: &mut Stri
     let help = program(&[&words[1..], &["--help"]].concat());
     let lines: Vec<&str> = help.trim_end().lines().map(str::trim_end).collect();
     let name = words.join(" ");
-    writeln!(page, "\n## {name}\n\n```text\n{}\n```", lines.join("\n")).unwrap();
+    let shown = if words.len() > 1 { shortened(&lines) } else { lines.clone() };
+    writeln!(page, "\n## {name}\n\n```text\n{}\n```", shown.join("\n")).unwrap();
     let listed = lines.iter().skip_while(|line| **line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let first_lines = listed.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
     for command in first_lines.filter_map(|line| line.split(' ').next()).filter(|command| *command != "help") {
         describe(program, &[words, &[command]].concat(), page);
     }
+}
+
+/// Returns the help of a command without blank lines between its options, and without the options that every command
+/// has.
+fn shortened<'a>(help: &[&'a str]) -> Vec<&'a str> {
+    let (mut kept, mut in_list, mut is_common) = (Vec::new(), false, false);
+    for (at, line) in help.iter().copied().enumerate() {
+        let is_indented = line.starts_with(' ');
+        let goes_on = help[at..].iter().find(|line| !line.is_empty()).is_some_and(|line| line.starts_with(' '));
+        if in_list && is_indented && line.trim_start().starts_with('-') && !line.starts_with("        ") {
+            is_common = COMMON_OPTIONS.iter().any(|option| line.trim_start().starts_with(option));
+        }
+        if !is_indented && !line.is_empty() {
+            (in_list, is_common) = (matches!(line, "Options:" | "Arguments:"), false);
+        }
+        let is_left_out = in_list && goes_on && (line.is_empty() || (is_indented && is_common));
+        // A list of which nothing is left has no heading.
+        if line.is_empty() && kept.last() == Some(&"Options:") {
+            kept.pop();
+        } else if !is_left_out {
+            kept.push(line);
+        }
+    }
+    let end = kept.iter().rposition(|line| !matches!(*line, "" | "Options:")).map_or(0, |last| last + 1);
+    kept.truncate(end);
+    kept
 }
 
 #[test]
