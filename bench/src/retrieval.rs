@@ -29,7 +29,6 @@ struct RankedDocument {
 /// For each question of a set, the documents found, best first.
 type Rankings = Vec<Vec<RankedDocument>>;
 
-/// Measures and prints the tables.
 pub(crate) fn run(options: &[&str]) -> bool {
     let value = |name: &str| options.iter().position(|word| *word == name).and_then(|at| options.get(at + 1)).copied();
     if let Some(folder) = value("--write-own") {

@@ -21,7 +21,6 @@ struct SessionSums {
     counts: [u64; 6],
 }
 
-/// Replays a folder and prints its tables.
 pub(crate) fn run(weir: &str, folder: &str, options: &[&str]) -> bool {
     let value = |name: &str| options.iter().position(|word| *word == name).and_then(|at| options.get(at + 1)).copied();
     let scratch = tempfile::tempdir().unwrap();

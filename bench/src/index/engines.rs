@@ -17,7 +17,6 @@ const EMBED_BATCH_CHUNKS: usize = 4_096;
 
 pub(super) trait Engine {
     fn name(&self) -> &'static str;
-    /// Stores a batch of files and makes it searchable.
     fn keep(&mut self, batch: Vec<MadeFile>);
     /// Embeds the chunks. Returns `false` if the engine has no vectors.
     fn embed(&mut self) -> bool;

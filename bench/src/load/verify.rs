@@ -79,7 +79,6 @@ fn report_faults(faults: &str) {
     }
 }
 
-/// Prints what takes how much space.
 fn report_sizes(store: &Path) {
     let output = std::process::Command::new("du").args(["-a", "--max-depth=1", "--block-size=1M"]).arg(store).output();
     for line in String::from_utf8_lossy(&output.unwrap().stdout).lines() {
@@ -161,7 +160,6 @@ fn read(store: &Path) -> BTreeMap<String, MarkContents> {
     found
 }
 
-/// Returns the number of entries that were evicted to stay within the quota.
 fn evicted(store: &Path) -> usize {
     let count: i64 = open(&store.join("log.db"))
         .query_row("SELECT count(*) FROM gone WHERE why = 'evicted'", [], |row| row.get(0))
@@ -198,7 +196,6 @@ fn open(path: &Path) -> Connection {
     Connection::open(path).unwrap()
 }
 
-/// Returns processes of the program that should have ended.
 fn stray_processes(state: &LoadState) -> Vec<String> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let ours = processes.filter(|entry| {

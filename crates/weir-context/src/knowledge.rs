@@ -96,7 +96,6 @@ impl Knowledge {
         Self { setup: Arc::new(setup), stores, freshness, opening, other, queue: None }
     }
 
-    /// Returns the stores of the project that a call on this machine is made in.
     pub(super) fn of_project(machine: &Machine) -> Self {
         Self::new(StoreSetup::of(machine, Some(machine.project.clone())))
     }

@@ -26,7 +26,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Finds the project and reads the configuration.
     pub(super) fn new(env: &Env) -> Result<Self, CommandError> {
         let machine = Self::despite_config(env)?;
         machine.config_problem.clone().map_or(Ok(machine), Err)

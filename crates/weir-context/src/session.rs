@@ -83,7 +83,6 @@ impl Session {
         &self.cancel
     }
 
-    /// Reports the progress of long work, if anything receives it.
     pub(super) fn report_progress(&self, progress: &str) {
         (self.tell)(progress);
     }

@@ -122,7 +122,6 @@ pub fn ends(text: &BlobReader, tokens: usize) -> Result<ExcerptedEnds, CommandEr
     Ok(ExcerptedEnds { text: format!("{}\n{line}\n{}", shown(head), shown(tail)), whole: false })
 }
 
-/// Returns a frame up to its last line end, if it has one.
 fn cut_after_line(frame: &[u8]) -> &[u8] {
     frame.iter().rposition(|&byte| byte == b'\n').map_or(frame, |end| &frame[..=end])
 }

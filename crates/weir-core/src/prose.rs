@@ -105,7 +105,6 @@ fn has_duration(line: &str) -> bool {
     })
 }
 
-/// Returns whether a line begins with a date or a time of day.
 fn begins_with_time(line: &str) -> bool {
     let shape: String = line.chars().take(8).map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     shape == "0000-00-" || shape == "00:00:00" || shape == "0000/00/"

@@ -107,7 +107,6 @@ pub fn hidden_words(text: &str) -> String {
     found
 }
 
-/// Adds the parts of a name, if it has several.
 fn push_parts(into: &mut String, word: &str) {
     if has_capital_inside(word) {
         let parts = camel_parts(word);

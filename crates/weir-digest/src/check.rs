@@ -28,7 +28,6 @@ impl Checked {
     }
 }
 
-/// Returns the digest of an output, as it would be shown.
 pub(crate) fn digest(raw: &str, budget: usize) -> String {
     render(raw, budget).1.to_string()
 }

@@ -83,7 +83,6 @@ impl IntentMatches {
         Part::new("facts that match", Weight::Asked, items).of(total)
     }
 
-    /// Scores a fact by its words and the name of its part.
     fn score(&self, name: &str, item: &Item) -> f64 {
         self.counts.score(&self.asked.count_terms(&format!("{name} {}", item.text)))
     }

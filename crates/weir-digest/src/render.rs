@@ -252,7 +252,6 @@ fn put(body: &mut String, heading: &str, facts: &[&[Fact]]) {
     }
 }
 
-/// Returns the heading of a part, or an empty string if the part is empty.
 fn heading(part: &Part, shown: usize) -> String {
     let Part { name, total, .. } = part;
     match shown as u64 {

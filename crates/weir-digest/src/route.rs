@@ -179,7 +179,6 @@ impl Route<'_> {
     }
 }
 
-/// Returns whether a script announces what it runs next.
 fn announces(text: &str) -> bool {
     let runs =
         text.strip_prefix("$ ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '.'));

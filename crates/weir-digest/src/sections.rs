@@ -22,7 +22,6 @@ pub(crate) struct Section<'a> {
     pub text: &'a str,
 }
 
-/// Visits the sections of an output in order.
 pub(crate) fn each(source: &dyn Source, mut visit: impl FnMut(Section<'_>)) -> io::Result<()> {
     let mut input = source.open()?;
     let mut held: Vec<u8> = Vec::with_capacity(MAX_BYTES);

@@ -18,7 +18,6 @@ pub(crate) fn mostly(text: &str) -> bool {
     latin >= other
 }
 
-/// Returns whether a character is in one of the Unicode blocks with Latin letters.
 fn is_latin(character: char) -> bool {
     character.is_ascii_alphabetic()
         || matches!(

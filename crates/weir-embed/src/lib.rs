@@ -27,7 +27,6 @@ pub trait Embed: Send + Sync {
     /// Returns the name of the model and its version. Vectors of models with different names are never compared.
     fn name(&self) -> &str;
 
-    /// Returns the number of dimensions of a vector.
     fn width(&self) -> usize;
 
     /// Returns whether texts may be embedded while someone waits: a hundred texts take a few milliseconds.

@@ -31,7 +31,6 @@ pub(crate) enum TensorNumbers {
 }
 
 impl Tensors {
-    /// Reads the header of a file.
     pub(crate) fn read(bytes: Vec<u8>) -> Result<Self, String> {
         let (length, rest) = bytes.split_first_chunk().ok_or("it is too short")?;
         let header = usize::try_from(u64::from_le_bytes(*length)).ok().and_then(|length| rest.get(..length));

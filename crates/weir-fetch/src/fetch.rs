@@ -81,7 +81,6 @@ pub fn parse(text: &str) -> Result<Url, FetchError> {
     Ok(url)
 }
 
-/// Returns the target of a redirect.
 fn next(from: &Url, headers: &HeaderMap, downgrade: bool) -> Result<Url, FetchError> {
     let host = from.host_str().unwrap_or_default();
     let broken = |why: &str| FetchError::Broken { host: host.to_owned(), why: why.to_owned() };

@@ -65,7 +65,6 @@ const TEXTS: &[&str] = &[
     "message/rfc822",
 ];
 
-/// Determines the media type of a page.
 pub(crate) fn of(said: Option<&str>, url: &Url, bytes: &[u8]) -> Result<Media, FetchError> {
     let (name, parameters) = said.unwrap_or_default().split_once(';').unwrap_or((said.unwrap_or_default(), ""));
     let name = text::one_line(name, 100).to_ascii_lowercase();

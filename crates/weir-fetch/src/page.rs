@@ -99,7 +99,6 @@ fn convert(form: PageFormat, decoded: String, url: &Url, notes: &mut Vec<String>
     }
 }
 
-/// Returns the first heading of a Markdown text.
 fn heading(text: &str) -> Option<String> {
     let line = text.lines().take(40).find_map(|line| line.strip_prefix("# "))?;
     Some(line.trim().trim_end_matches('#').trim().to_owned())

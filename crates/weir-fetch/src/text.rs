@@ -13,7 +13,6 @@ pub(crate) fn without_secrets(url: &Url) -> String {
     bare.as_str().trim_end_matches('/').to_owned()
 }
 
-/// Joins a text into one line of at most this many characters.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {

@@ -117,7 +117,6 @@ impl Fetcher {
         Self { settings, direct, tls }
     }
 
-    /// Sends one request and reads the response headers.
     pub(crate) fn send(
         &self,
         url: &Url,

@@ -21,7 +21,6 @@ pub enum Delivery {
     Outline,
 }
 
-/// Returns the fields of an event about a file.
 pub(super) fn record(seen: &FileUse<'_>, given: Delivery, gave: u64) -> Map<String, Value> {
     let fields = json!({
         "given": given,

@@ -76,7 +76,6 @@ pub async fn permit(
     Ok(place)
 }
 
-/// Returns the path as requested, and where it leads.
 fn find(context: &Context, named: &str, access: Access<'_>) -> Result<(PathBuf, FileLocation), CommandError> {
     let (here, root) = (&context.env().folder, &context.project().root);
     // Answers name files relative to the root of the project.

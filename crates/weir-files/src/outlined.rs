@@ -62,7 +62,6 @@ fn differences(before: &Outline, after: &Outline) -> Vec<String> {
     said
 }
 
-/// Returns every symbol with its qualified name and its signature.
 fn symbols(items: &[Item]) -> Vec<(String, String)> {
     fn add(items: &[Item], above: &str, all: &mut Vec<(String, String)>) {
         for item in items {

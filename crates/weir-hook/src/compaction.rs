@@ -71,7 +71,6 @@ fn last_words(call: &Call<'_>) -> Vec<String> {
     said
 }
 
-/// Returns the last steps of a transcript.
 fn steps_at_end(path: &Path) -> Option<Vec<Step>> {
     // The first row may be incomplete and is then skipped, like any unreadable row.
     let read = transcript::read(&mut end_of(path).ok()?.as_bytes()).ok()??;
@@ -110,7 +109,6 @@ fn handed_over(call: &Call<'_>, summary: &str) -> String {
     written.unwrap_or_default()
 }
 
-/// Keeps the client's own summary, once.
 pub(super) fn keep_summary(call: &mut Call<'_>, summary: &str) -> Result<(), CommandError> {
     let summary = capture::without_analysis(&handed_over(call, summary));
     let is_kept =

@@ -28,7 +28,6 @@ const MAX_NOTES: usize = 50;
 /// How many tokens the line about the other notes takes at most.
 const MORE_NOTES_TOKENS: usize = 12;
 
-/// Returns the text for the start of a session.
 pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<Reply>, CommandError> {
     let text = match start {
         // A client that calls both at the start and after a compaction does not say which it is.
@@ -80,7 +79,6 @@ fn take_waiting(call: &mut Call<'_>) -> Result<Option<String>, CommandError> {
     Ok(guide.map(|guide| guide.text))
 }
 
-/// Returns the guide that waits for a hook of this kind.
 pub(super) fn waiting(call: &mut Call<'_>) -> Result<Option<Reply>, CommandError> {
     if call.client.compaction == Compaction::Begins || !call.hook.takes.context || call.hook.subagent.is_some() {
         return Ok(None);

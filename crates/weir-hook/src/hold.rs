@@ -256,7 +256,6 @@ pub(super) fn may_take_long(used: &ToolCall, done: &Done) -> bool {
         || (bytes > MAX_SURELY_SMALL_BYTES && matches!(used.tool, Tool::Read { .. }))
 }
 
-/// Opens the file in which a client saved an output.
 fn open(path: &Path) -> Option<File> {
     let is_file = std::fs::symlink_metadata(path).is_ok_and(|about| about.is_file());
     is_file.then(|| foreign::open_user_file(path).ok()).flatten()

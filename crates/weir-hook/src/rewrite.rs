@@ -90,7 +90,6 @@ pub(super) fn command(call: &Call<'_>, used: &ToolCall) -> Option<String> {
     }
 }
 
-/// Returns the first line of a command, which clients show.
 fn first_line(command: &str) -> String {
     one_line(command.trim_start().lines().next().unwrap_or_default(), MAX_TITLE_CHARS)
 }

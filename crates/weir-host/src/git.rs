@@ -162,13 +162,11 @@ fn is_work_tree_of(own: &Path, folder: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Resolves the links of a path, if there is one and it exists.
 fn real_path(path: Option<PathBuf>) -> io::Result<Option<PathBuf>> {
     let Some(path) = path else { return Ok(None) };
     named(&path, foreign::settled(os::real_path(&path)))
 }
 
-/// Reads a configuration file of git, if there is one.
 fn settings(folder: &Path, name: &str) -> io::Result<Option<String>> {
     let read = foreign::read_below(folder, Path::new(name), foreign::MAX_SETTINGS_BYTES);
     let config = named(&folder.join(name), foreign::settled(read))?;

@@ -49,7 +49,6 @@ pub fn head(line: &str) -> String {
     }
 }
 
-/// Returns the number of columns and rows of the terminal.
 fn screen() -> Option<(usize, u64)> {
     let (columns, rows) = terminal_size::terminal_size()?;
     Some((usize::from(columns.0), u64::from(rows.0)))

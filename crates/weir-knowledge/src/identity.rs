@@ -36,7 +36,6 @@ pub fn of(context: &Context, project: &Project, patience: Duration) -> Result<Re
     RepositoryIdentity::new(roots, origin.as_deref()).ok_or("git did not list its first commits")
 }
 
-/// Returns the lines of a list, if it is complete.
 fn complete(said: &str) -> Option<impl Iterator<Item = &str>> {
     said.strip_suffix(&format!("{END}\n")).map(str::lines)
 }

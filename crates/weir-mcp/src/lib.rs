@@ -208,7 +208,6 @@ impl Server {
         call.client_info().map_or_else(|| "mcp".to_owned(), |client| client_name(&client))
     }
 
-    /// Returns why Weir is off for a client, if it is.
     fn off(&self, client: &str) -> Option<Off> {
         let key = SessionKey { client: client.to_owned(), key: String::new() };
         tool_call::off(&self.context.clone().in_session(Some(key)))

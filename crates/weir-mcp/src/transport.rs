@@ -130,7 +130,6 @@ impl LineEnds {
     }
 }
 
-/// Returns the ID among the plain members of an object.
 fn id_in(members: &str) -> Option<Value> {
     let (_, value) = members.rsplit_once("\"id\":")?;
     serde_json::Deserializer::from_str(value)

@@ -127,7 +127,6 @@ fn find<'a>(properties: &'a Map<String, Value>, name: &str) -> Option<(&'a Strin
     Some((found.0, found.1.as_object()?))
 }
 
-/// Returns the argument that an alias means.
 fn alias(tool: &str, name: &str) -> Option<&'static str> {
     let (_, aliases) = ALIASES.iter().find(|(of, _)| *of == tool)?;
     aliases.iter().find(|(other, _)| core(other) == core(name)).map(|(_, known)| *known)

@@ -52,7 +52,6 @@ impl Declared for ContextEdit {
 }
 
 impl ContextEdit {
-    /// Returns the change as shown to the user for consent.
     fn shown(&self) -> String {
         let marked = |mark: &str, text: &str| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>();
         let places = if self.all { "every occurrence:\n" } else { "" };

@@ -199,7 +199,6 @@ fn check_repository(open: &mut LockedStores<'_>, known: Option<KnownProject>) ->
     Some(Check::good("repository", known.identity?.to_string()))
 }
 
-/// Describes where the project is, and whose store it uses.
 fn describe_project(project: &Project) -> String {
     let root = project.root.display();
     match project.shared() {
@@ -287,7 +286,6 @@ fn check_switch(context: &Context) -> Check {
     }
 }
 
-/// Checks whether texts can be found by meaning.
 fn check_meaning(context: &Context) -> Check {
     const NAME: &str = "semantic search";
     match (context.knowledge().model_problem(), context.knowledge().model()) {

@@ -231,7 +231,6 @@ pub(crate) struct PartData {
     text: String,
 }
 
-/// Shows the output so far of a background run.
 fn still_running(
     reference: Reference,
     under_way: &RunProgress,

@@ -252,7 +252,6 @@ struct Page<'a> {
     is_for_person: bool,
 }
 
-/// Returns the headings of the sessions that events belong to.
 fn titles(store: &Store, moments: &[HistoryLine]) -> Result<Vec<(SessionKey, String)>, CommandError> {
     let mut titles: Vec<(SessionKey, String)> = Vec::new();
     for key in moments.iter().filter_map(|line| line.moment.logged.session.as_ref()) {

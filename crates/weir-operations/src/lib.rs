@@ -276,7 +276,6 @@ fn folder(context: &Context, named: Option<&str>) -> Result<PathBuf, CommandErro
     })
 }
 
-/// Returns the file that a run works on.
 fn file(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
     let path = context.env().folder.join(named);
     os::real_path(&path).ok().filter(|path| path.is_file()).ok_or_else(|| {

@@ -58,7 +58,6 @@ pub async fn resolve_all(context: &KnowledgeContext, texts: &[String]) -> Result
     Ok(references)
 }
 
-/// Returns the runs in progress whose references begin like this.
 fn in_progress(context: &KnowledgeContext, beginning: &str) -> Vec<(Reference, String)> {
     let runs = context.runs_in_progress().into_iter().map(|run| (run.reference, run.title));
     runs.filter(|(reference, _)| reference.as_str().starts_with(beginning)).collect()

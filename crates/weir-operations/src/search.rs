@@ -215,7 +215,6 @@ pub async fn hits(context: &KnowledgeContext, query: Query) -> Result<FoundHits,
     Ok(FoundHits { findings, no_vector, more, doubts, left_out })
 }
 
-/// Runs each query and shows the hits.
 pub(super) async fn find_and_show(
     context: &KnowledgeContext,
     queries: Vec<Query>,

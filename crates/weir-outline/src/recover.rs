@@ -94,7 +94,6 @@ impl SourceLine<'_> {
         self.text.len() - self.text.trim_start().len()
     }
 
-    /// Returns whether it ends a block.
     fn closes(&self) -> bool {
         self.text.trim_start().starts_with(['}', ']', ')']) || self.text.trim() == "end"
     }

@@ -69,7 +69,6 @@ impl Outline {
         text
     }
 
-    /// Selects the items to show at a level.
     fn selection(&self, level: Level) -> Selection {
         // A program's main file, a script or a file of tests offers nothing to others, so show what it has.
         let has_interface = self.items.iter().any(has_interface);

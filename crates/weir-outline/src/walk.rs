@@ -70,7 +70,6 @@ struct ItemPreamble {
 }
 
 impl Walk<'_> {
-    /// Reads the items among the children of the cursor's node.
     pub(crate) fn children(&mut self, cursor: &mut TreeCursor<'_>, inside: Option<&Item>, into: &mut Vec<Item>) {
         self.children_after(ItemPreamble::default(), cursor, inside, into);
     }

@@ -198,7 +198,6 @@ pub(crate) fn px(value: f64) -> String {
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
 }
 
-/// Writes a coordinate in percent.
 pub(crate) fn percent(value: f64) -> String {
     format!("{}%", px(value))
 }

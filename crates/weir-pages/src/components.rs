@@ -140,7 +140,6 @@ impl Render for Badge {
     }
 }
 
-/// Returns a reference as a link to its entry.
 pub(crate) fn reference(shell: &Shell, reference: &Text) -> Markup {
     html! { a.ref href=(shell.entry(reference)) data-copy=(reference.plain()) { (reference) } }
 }

@@ -89,7 +89,6 @@ impl Settings {
         shell.document(&Content { page: Some(Page::Settings), title: "Settings", keys, main })
     }
 
-    /// Returns the settings that differ from what is built in.
     fn changed(&self) -> Markup {
         let differing = |group: &'_ Group| group.settings.iter().filter(|setting| setting.differs()).count();
         html! {

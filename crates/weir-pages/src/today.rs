@@ -139,7 +139,6 @@ impl Today {
         head(html! { "Today" }, sentence, segments("Time", &[1, 7, 14, 30].map(choice)))
     }
 
-    /// Returns what the sessions cost, if that is known of all of them.
     fn spent(&self) -> Option<Money> {
         Some(self.spent.0).filter(|_| self.session_count > 0 && self.spent.1 == self.session_count)
     }

@@ -74,7 +74,6 @@ pub fn interest(rules: &Rules) -> Interest {
     interest_with(secrets.chain(patterns))
 }
 
-/// Returns the names that the audit looks for.
 pub(crate) fn names_interest() -> Interest {
     interest_with([])
 }

@@ -121,7 +121,6 @@ fn unusable(url: &str, why: &str) -> CommandError {
         .hint("name the address of the API, such as https://api.anthropic.com or https://api.openai.com")
 }
 
-/// Returns the headers that are passed on, in their order.
 fn passed_on(headers: &HeaderMap) -> HeaderMap {
     let named = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
     let named: Vec<String> =

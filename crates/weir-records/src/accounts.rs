@@ -198,7 +198,6 @@ pub trait Accounts: Send + Sync {
     /// Returns how much a tenant has. One that does not exist has nothing.
     fn usage(&self, tenant: &TenantId) -> Result<TenantUsage>;
 
-    /// Returns the projects of a tenant that have records, in the order of their keys.
     fn projects(&self, tenant: &TenantId) -> Result<Vec<ProjectKey>>;
 
     /// Adds a token and revokes the one that it replaces, if any, both or neither. A tenant that does not exist, or a

@@ -207,7 +207,6 @@ pub trait Index: Send + Sync {
     /// one has already removed.
     fn apply(&self, scope: &Scope, changes: &[IndexChange], step: Step) -> Result<bool>;
 
-    /// Searches among what is visible in the scope.
     fn search(&self, scope: &Scope, query: &SearchQuery) -> Result<IndexHits>;
 
     /// Returns how many of these records the index still has, seen or not: the proof that a removal is complete.
@@ -234,7 +233,6 @@ pub trait Blobs: Send + Sync {
     /// [`Damaged`](crate::ErrorKind::Damaged).
     fn get(&self, scope: &Scope, key: &TextKey) -> Result<Option<Vec<u8>>>;
 
-    /// Returns the part of a text that is within a range, if the text is stored.
     fn range(&self, scope: &Scope, key: &TextKey, range: Range<u64>) -> Result<Option<Vec<u8>>>;
 
     fn delete(&self, scope: &Scope, key: &TextKey) -> Result<bool>;

@@ -215,7 +215,6 @@ impl Identity {
         MemberKey(self.key.verifying_key().to_bytes())
     }
 
-    /// Signs something, and returns the signature in hexadecimal.
     pub(crate) fn sign(&self, said: &[u8]) -> String {
         hex(&self.key.sign(said).to_bytes())
     }

@@ -75,7 +75,6 @@ impl Writer {
         id.host == self.host && id.index >= self.next.load(Ordering::Relaxed)
     }
 
-    /// Returns the time of a new record of a tenant.
     fn tick(&self, tenant: &TenantId, now: Timestamp) -> LogicalTime {
         self.with_clock(tenant, now, |clock| clock.tick(now))
     }
@@ -183,7 +182,6 @@ impl Shelf {
         self.ports.log.bind_hosts(&nobody, &[self.writer.host]).map(drop)
     }
 
-    /// Appends a new record by the user of the scope.
     fn append(&self, scope: &Scope, audience: Audience, body: Body, now: Timestamp) -> Result<StoredRecord> {
         self.claim_host(scope)?;
         let client = scope.session.as_ref().map(|session| session.client.clone()).unwrap_or_default();

@@ -133,7 +133,6 @@ impl RunLayer {
         LayerEnd { remarks, diff: None }
     }
 
-    /// Returns the changes as a difference, and drops them.
     fn show(self) -> LayerEnd {
         let changes = match self.layer.changes() {
             Ok(changes) => changes,

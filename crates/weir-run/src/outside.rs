@@ -107,7 +107,6 @@ impl OutsideAccess {
         self.programs.iter().map(|name| (folder.join(name), script(name))).collect()
     }
 
-    /// Returns the token for the environment of a run that has a grant.
     pub(super) fn token(&self) -> Option<String> {
         self.grant.as_ref().map(|grant| grant.token.to_text())
     }

@@ -48,7 +48,6 @@ pub(crate) struct RunEnd {
     pub(crate) cpu_micros: u64,
 }
 
-/// Sends the spec, together with the standard input of the run if it has one.
 pub(crate) fn send_spec(mut socket: &UnixStream, spec: &[u8], input: Option<BorrowedFd<'_>>) -> io::Result<()> {
     let length = (spec.len() as u64).to_le_bytes();
     if let Some(input) = input {
@@ -63,7 +62,6 @@ pub(crate) fn send_spec(mut socket: &UnixStream, spec: &[u8], input: Option<Borr
     socket.write_all(spec)
 }
 
-/// Receives the spec, and the standard input of the run if it has one.
 pub(crate) fn receive_spec(mut socket: &UnixStream) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
     let mut length = [0; 8];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];

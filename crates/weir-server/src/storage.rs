@@ -128,7 +128,6 @@ impl Place {
         }
     }
 
-    /// Opens everything that a server needs.
     pub(super) fn open(&self) -> Result<Storage, CommandError> {
         let Some(options) = &self.database else {
             let folder = self.unmoved_folder()?;
@@ -157,7 +156,6 @@ impl Place {
         Ok(Storage { ports: Ports { log: Arc::new(log), index, blobs }, accounts, index_started, copying, meaning })
     }
 
-    /// Returns how often the index is copied, if it is.
     fn copy_every(&self) -> Option<Duration> {
         let is_shared = self.texts.as_ref().is_some_and(TextsPlace::is_shared);
         let usual = if is_shared { DEFAULT_COPY_MINUTES } else { 0 };
@@ -165,7 +163,6 @@ impl Place {
         (minutes > 0).then(|| Duration::from_secs(60 * minutes))
     }
 
-    /// Opens the database that a team moves to.
     pub(super) fn postgres(&self) -> Result<NewPlace, CommandError> {
         let options = self.database.as_ref().ok_or_else(|| CommandError::usage("name a database with --database"))?;
         let bridge = Bridge::start().map_err(failed)?;

@@ -105,7 +105,6 @@ impl TraceOptions {
     }
 }
 
-/// Returns the address that spans are sent to.
 fn endpoint_of(name: &str, text: &str) -> Result<Uri, CommandError> {
     let unusable = |why: &str| {
         CommandError::usage(format!("cannot send traces to the address in {name}: {why}"))

@@ -105,7 +105,6 @@ pub fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandE
     Ok(report.answer())
 }
 
-/// Plays every session of a transcript.
 fn play(
     context: &Context,
     found: &TranscriptLocation,

@@ -97,7 +97,6 @@ fn place(session: &SessionSummary) -> String {
     format!("{} {} {}, {events}", one_line(&key.key, 80), span(session), one_line(&key.client, 40))
 }
 
-/// Returns when a session took place.
 fn span(session: &SessionSummary) -> String {
     let (from, to) = (when::show(session.from), when::show(session.to));
     // Most sessions end on the day they began.

@@ -177,7 +177,6 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
     Some(Finding { title, good: true, text, brief: "set up", fix: None })
 }
 
-/// Describes whether the program of a client was found.
 fn presence(found: Option<&Path>) -> String {
     match found {
         Some(path) => format!("installed{}", version(path).map(|version| format!(" ({version})")).unwrap_or_default()),

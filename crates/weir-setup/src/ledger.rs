@@ -72,7 +72,6 @@ impl Ledger {
         })
     }
 
-    /// Writes the ledger, or removes it if it is empty.
     pub(super) fn write(&self, path: &Path) -> Result<(), CommandError> {
         if self.files.is_empty() {
             let folder = path.parent().map(Path::to_owned);
@@ -86,7 +85,6 @@ impl Ledger {
         self.files.iter().find(|written| written.path == path)
     }
 
-    /// Records a file, replacing its earlier record.
     pub(super) fn put(&mut self, written: LedgerRecord) {
         self.drop(&written.path);
         self.files.push(written);

@@ -32,7 +32,6 @@ const CACHES: &[(&[&str], &str)] = &[
 const VARIABLES: [&str; 3] = ["PATH", "XDG_CONFIG_HOME", "APPDATA"];
 
 impl Places {
-    /// Returns the folders for a call.
     pub(super) fn new(context: &Context) -> Result<Self, CommandError> {
         let home = context.env().home.clone().ok_or_else(|| {
             CommandError::new(ErrorKind::Config, "cannot find the home folder, where clients keep their settings")
@@ -47,7 +46,6 @@ impl Places {
         Ok(Self { home, config, project, variables, ledger })
     }
 
-    /// Returns the same folders, seen from another project.
     pub(super) fn in_project(&self, project: PathBuf) -> Self {
         Self { project, ..self.clone() }
     }

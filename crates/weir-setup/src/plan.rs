@@ -240,12 +240,10 @@ impl Step {
         Err(CommandError::new(ErrorKind::Failed, message).hint("run it again"))
     }
 
-    /// Returns the difference to show.
     pub(super) fn diff(&self) -> String {
         diff::unified(&self.name, self.before.as_deref(), self.after.as_deref())
     }
 
-    /// Whether the change is for a client.
     pub(super) fn is_for(&self, recipe: &Recipe) -> bool {
         self.recipes.iter().any(|other| other.name == recipe.name)
     }

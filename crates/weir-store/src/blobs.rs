@@ -58,7 +58,6 @@ struct BlobColumns<'a> {
 }
 
 impl BlobColumns<'_> {
-    /// Returns the size of the text's file.
     fn filed(&self) -> i64 {
         if self.data.is_none() { self.stored } else { 0 }
     }
@@ -258,7 +257,6 @@ impl Blobs {
         }
     }
 
-    /// Opens a text for reading, if there is a row for it.
     pub(crate) fn open_at(&self, db: &Connection, id: i64) -> Result<Option<BlobReader>, Fault> {
         Ok(row(db, id).optional()?.map(|row| self.reader(row)).transpose()?)
     }

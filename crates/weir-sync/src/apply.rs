@@ -231,7 +231,6 @@ impl Exchange<'_> {
         if is_free && !is_promised { Ok(wanted) } else { Ok(self.store.draw_reference()?) }
     }
 
-    /// Keeps a received entry in the log.
     fn keep(&mut self, row: &TeamRecord, kept: &Kept, received: &ReceivedRecord) -> Result<(), CommandError> {
         let (Some(reference), Some(text)) = (row.reference, received.text()) else { return Ok(()) };
         let entry = NewEntry {

@@ -148,7 +148,6 @@ impl Ledger {
         Ok(self.db.save(&self.connection, records)?)
     }
 
-    /// Drops wishes of the user that records say now.
     pub(super) fn drop_wishes(&mut self, included: &[Reference], confirmed: &[Reference]) -> Result<(), CommandError> {
         if self.is_in_memory || (included.is_empty() && confirmed.is_empty()) {
             return Ok(());

@@ -253,14 +253,12 @@ impl Exchange<'_> {
         Ok(record.id)
     }
 
-    /// Stores a record of the user's own, to be sent.
     fn put_own(&mut self, record: &Record) -> Result<(), CommandError> {
         let json = Some(record.to_json().map_err(broken)?);
         self.ledger.put(TeamRecord { is_own: true, json, ..row_of(record, TeamState::Waiting) });
         Ok(())
     }
 
-    /// Returns a record of the user's own, with the next id.
     fn new_record(&mut self, body: Body, client: String, at: Timestamp) -> Result<Record, CommandError> {
         let host = HostId::parse(&self.ledger.connection.host).map_err(broken)?;
         let mut id = RecordId { host, index: self.ledger.connection.next_index };
@@ -299,7 +297,6 @@ pub(super) fn sent_bytes(text: &str) -> usize {
     serde_json::to_string(text).map_or(text.len(), |written| written.len())
 }
 
-/// Whether a path stays inside the project.
 pub(super) fn is_inside(path: &str) -> bool {
     use std::path::{Component, Path};
     !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))

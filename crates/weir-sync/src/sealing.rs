@@ -206,7 +206,6 @@ fn is_row_locked(row: &TeamRecord) -> bool {
     row.state == TeamState::Received && row.problem.as_deref() == Some(LOCKED)
 }
 
-/// Whether a record to be sent is a sealed entry.
 pub(super) fn is_sealed(json: &str) -> bool {
     Record::from_json(json).is_ok_and(|record| matches!(record.body, Body::Sealed(_)))
 }

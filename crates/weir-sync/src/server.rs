@@ -23,7 +23,6 @@ const PAGE_RECORDS: &str = "200";
 
 /// A server with the log of a project.
 pub trait Server {
-    /// Sends records, each as its JSON, with their texts.
     fn upload(&self, records: &[&str], texts: &BTreeMap<String, String>) -> Result<Uploaded, CommandError>;
 
     /// Returns what follows a position.
@@ -84,7 +83,6 @@ pub struct ReceivedRecord {
 }
 
 impl ReceivedRecord {
-    /// Returns the entry that the record keeps, if it can be read.
     pub(super) fn kept(&self) -> Option<&Kept> {
         self.record.body.kept().or_else(|| self.opened.as_ref().map(|opened| &opened.entry))
     }

@@ -229,7 +229,6 @@ impl Vault {
         }
     }
 
-    /// Seals a record that keeps an entry.
     pub(super) fn seal(&self, record: &Record, text: &str) -> Result<Record, CommandError> {
         let (Some(key), Some(identity)) = (self.roster.current_key(), &self.identity) else {
             return Err(not_a_member());
@@ -376,7 +375,6 @@ impl Vault {
     }
 }
 
-/// Whether other users of this machine can read a file.
 fn is_open_to_others(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| os::is_open_to_others(&about))
 }

@@ -37,7 +37,6 @@ pub(super) fn of_session<'a>(
     rows.iter().filter(move |row| row.session == *session)
 }
 
-/// Returns the readings of the day that begins at a time.
 pub(super) fn of_day(rows: &[MeterRow], day: Timestamp) -> impl Iterator<Item = &MeterRow> + Clone {
     rows.iter().filter(move |row| row.day == day)
 }

@@ -14,7 +14,6 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Reads the clock and the system's time zone.
     pub(super) fn read() -> Self {
         Self { now: when::now(), zone: TimeZone::system() }
     }
@@ -24,7 +23,6 @@ impl Clock {
         Moment { at, offset_seconds: offset.unwrap_or(0) }
     }
 
-    /// Returns the present in local time.
     pub(super) fn present(&self) -> Moment {
         self.moment(self.now)
     }

@@ -11,7 +11,6 @@ use super::view::View;
 
 const MAX_LINE_CHARS: usize = 400;
 
-/// Whether a filter lets an event through.
 pub(super) fn is_shown(moment: &Moment, filter: TimelineFilter) -> bool {
     match filter {
         TimelineFilter::WhatMatters => matters(moment),

@@ -81,7 +81,6 @@ impl ViewedProject {
         PathBuf::from(&self.known.root)
     }
 
-    /// Returns the project as the menu shows it.
     pub(super) fn link(&self) -> ProjectLink {
         ProjectLink { key: self.address_key().into(), name: self.name.as_str().into() }
     }

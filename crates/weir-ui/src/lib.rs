@@ -312,7 +312,6 @@ fn asked<'a>(place: &'a Place, parts: &'a Parts) -> Asked<'a> {
     }
 }
 
-/// Returns the path and the query of a request.
 fn full_path(parts: &Parts) -> &str {
     parts.uri.path_and_query().map_or("/", PathAndQuery::as_str)
 }

@@ -225,7 +225,6 @@ fn without(own: &Conversation, held: &[KeptOutput], limit: Option<u64>) -> Vec<(
     lengths
 }
 
-/// Returns the events that the address asks for.
 fn timeline(view: &View<'_>, session: &ReadSession, facts: &Facts) -> Timeline {
     let word = view.fields.get("events").unwrap_or_default();
     let filter = FILTERS.into_iter().find(|filter| filter.word() == word).unwrap_or(TimelineFilter::WhatMatters);

@@ -159,7 +159,6 @@ impl Facts {
         own.max_by_key(|conversation| conversation.requests.len())
     }
 
-    /// Returns the conversations of a session, those of its subagents included.
     pub(super) fn conversations(&self, session: &SessionKey) -> impl Iterator<Item = &Conversation> {
         let key = (session.client.clone(), session.key.clone());
         self.by_session.get(&key).into_iter().flatten().map(Arc::as_ref)

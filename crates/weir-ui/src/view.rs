@@ -111,7 +111,6 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns the address of this page, with its query.
     pub(super) fn address(&self) -> &str {
         &self.path
     }
@@ -164,12 +163,10 @@ pub(super) fn client_name(client: &str) -> &str {
     weir_clients::all().find(|known| known.session == client).map_or(client, |known| known.title)
 }
 
-/// Returns a session as addresses name it.
 pub(super) fn session_text(key: &SessionKey) -> Text {
     format!("{}~{}", key.client, key.key).into()
 }
 
-/// Returns the session that an address names.
 pub(super) fn session_key(text: &str) -> Option<SessionKey> {
     let (client, key) = text.split_once('~')?;
     Some(SessionKey { client: client.to_owned(), key: key.to_owned() })

@@ -87,7 +87,6 @@ fn line(told: &Value, now: Timestamp) -> String {
     parts.join(" · ")
 }
 
-/// Describes how full the window is.
 fn fullness(tokens: u64, window: &Value) -> String {
     match window["context_window_size"].as_u64().filter(|size| *size > 0) {
         Some(size) => format!("{} of {} ({} %)", short(tokens), short(size), tokens * 100 / size),
@@ -128,7 +127,6 @@ impl<'a> SessionPlace<'a> {
         Some(Self { location: SessionLocation::find(env, paths, folder, session).ok()?, folder })
     }
 
-    /// Whether the user turned Weir off for this session.
     fn is_off(&self, paths: &Paths) -> bool {
         let switch = Switch::read(paths);
         client().is_some_and(|client| switch.off_for(client.name).is_some())

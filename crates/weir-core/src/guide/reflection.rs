@@ -123,7 +123,6 @@ pub fn outcomes(facts: &[Fact<'_>]) -> Outcomes {
     }
 }
 
-/// Returns what the user asked for, oldest first.
 fn asked<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let is_request = |fact: &Fact<'_>| fact.event.kind == EventKind::Prompt && !requests::says_little(&fact.event.text);
     let asked = facts.iter().enumerate().filter(|(_, fact)| is_request(fact));

@@ -14,7 +14,6 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Returns whether the task is still to be done.
     pub(super) fn is_open(&self) -> bool {
         !matches!(self.state.as_str(), "done" | "dropped")
     }

@@ -175,7 +175,6 @@ fn separator_end(window: &Window, name: &Range<usize>) -> Option<ValueStart> {
     Some(ValueStart { at: value, style })
 }
 
-/// Returns whether the name is that of an environment variable, at the beginning of a line.
 fn is_variable(window: &Window, name: &Range<usize>) -> bool {
     matches!(window.before(name.start), None | Some(b'\n')) && !LOWER.has_any(window.slice(name.clone()))
 }

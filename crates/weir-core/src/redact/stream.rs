@@ -121,7 +121,6 @@ impl SecretStream {
         }
     }
 
-    /// Starts over with another text.
     pub(super) fn restart(&mut self) {
         *self = Self::with_sizes(self.block, self.window);
     }
@@ -163,7 +162,6 @@ impl SecretStream {
         self.forget(self.done.saturating_sub(CONTEXT_BYTES));
     }
 
-    /// Finds the literals of new text.
     fn scan(&mut self, known: usize) {
         let mut hits = Vec::new();
         scan::scan_between(&self.text, self.scanned..known, &mut hits);

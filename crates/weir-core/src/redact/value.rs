@@ -71,7 +71,6 @@ pub(super) fn is_uuid(value: &[u8]) -> bool {
         })
 }
 
-/// Returns whether the value has the form of an AWS secret key.
 pub(super) fn is_aws_secret(value: &[u8]) -> bool {
     value.len() == 40 && BASE64_EQ.has_all(value) && entropy(value) >= 4.0 && !is_placeholder(value)
 }

@@ -11,7 +11,6 @@ use crate::Source;
 
 const MAX_VALUE_BYTES: usize = 4 << 10;
 
-/// Selects the values that a path leads to.
 pub(super) fn select(source: &dyn Source, steps: &[Step], mut out: Collector<'_>) -> Result<Selected, NotSelected> {
     out.selected.unit = "values";
     let many = has_one_value_per_line(source)?;
@@ -37,7 +36,6 @@ pub(super) fn select(source: &dyn Source, steps: &[Step], mut out: Collector<'_>
     }
 }
 
-/// Returns whether the first line is a complete value and others follow.
 fn has_one_value_per_line(source: &dyn Source) -> Result<bool, NotSelected> {
     let mut first = Vec::new();
     let mut input = std::io::Read::take(source.open()?, 1 << 20);

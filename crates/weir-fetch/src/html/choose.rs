@@ -59,7 +59,6 @@ struct TextWeight {
     is_central: bool,
 }
 
-/// Chooses the readable part of a page.
 pub(super) fn choose(tree: &PageTree) -> PageSelection {
     let weights = weigh(tree, &[]);
     let dropped = drop_around(tree, &weights);

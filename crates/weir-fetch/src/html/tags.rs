@@ -127,7 +127,6 @@ pub(super) fn of(name: &[u8]) -> Option<Tag> {
 }
 
 impl Tag {
-    /// Returns whether the element has no content.
     pub(super) fn is_void(self) -> bool {
         matches!(self, Img | Br | Hr | Meta | Base)
     }
@@ -137,7 +136,6 @@ impl Tag {
         matches!(self, Silent | Script | Style | Svg | Math | Annotation | Template | Button | Select)
     }
 
-    /// Returns whether the element starts on a new line.
     pub(super) fn is_block(self) -> bool {
         !matches!(self, Tag::Text | Code | A | Img | Br | Em | Strong | Del | Title) && !self.is_silent()
     }

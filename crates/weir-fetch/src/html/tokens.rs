@@ -30,7 +30,6 @@ impl Attributes {
         self.count == 0
     }
 
-    /// Returns whether the element is invisible to a person.
     pub(super) fn is_hidden(&self) -> bool {
         if self.get("hidden").is_some_and(|value| !value.eq_ignore_ascii_case(b"until-found")) {
             return true;

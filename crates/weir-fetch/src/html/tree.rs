@@ -222,7 +222,6 @@ impl Builder {
         }
     }
 
-    /// Handles a piece of text.
     pub(super) fn text(&mut self, text: &[u8]) {
         if self.open.last().is_some_and(|open| open.tag == Tag::Title) {
             if self.silent == 0 && self.tree.title.len() < 1_000 {

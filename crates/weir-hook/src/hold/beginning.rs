@@ -104,7 +104,6 @@ fn first(text: &str, tokens: usize) -> (String, usize) {
     }
 }
 
-/// Returns the first whole lines of a text, in at most this many tokens.
 pub(super) fn first_lines(text: &BlobReader, tokens: usize) -> Result<String, CommandError> {
     // A token rarely has more than this many bytes.
     let beginning = lossy(&text.range(0..text.bytes().min(tokens as u64 * 16))?);

@@ -23,7 +23,6 @@ const MAX_OUTPUT_BYTES: u64 = 8 << 20;
 /// Marks the beginning of each commit.
 const MARK: &str = "\u{1e}";
 
-/// Returns the newest commits of a folder.
 pub(super) fn commits(
     context: &Context,
     store: &mut Store,

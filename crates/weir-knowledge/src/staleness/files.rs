@@ -62,7 +62,6 @@ impl<'a> BoundFiles<'a> {
         Self { root, left: MAX_TOTAL_BYTES, known: HashMap::new() }
     }
 
-    /// Returns the doubt about a file, if it is no longer the same.
     pub(super) fn doubt(&mut self, file: &BoundFile) -> Option<Doubt> {
         let full = self.root.join(&file.path);
         let state = match self.known.get(&full) {
@@ -93,7 +92,6 @@ impl<'a> BoundFiles<'a> {
     }
 }
 
-/// Returns the hash of a file's content, and its size.
 fn hash(path: &Path, most: u64) -> io::Result<(String, u64)> {
     let file = foreign::open_user_file(path)?;
     let too_large = || io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {} MB", most >> 20));

@@ -169,7 +169,6 @@ fn is_unchanged(room: &Room, step: &Step, new: Option<u64>, (since, same): &Sinc
     Ok(look_into(&room.project, &step.path.0, same).is_ok_and(|inside| inside.latest < *since))
 }
 
-/// Puts back the attributes of folders.
 pub(super) fn folders_back<'a>(
     room: &Room,
     folders: impl DoubleEndedIterator<Item = &'a FolderStep>,
@@ -247,7 +246,6 @@ pub(super) fn finish(room: Room, journal: &Journal) -> Result<bool, LayerError> 
     Ok(true)
 }
 
-/// Removes the older layers of the same project.
 fn forget_others(room: &Room) -> io::Result<()> {
     let place = room.path.parent().unwrap_or(Path::new("/"));
     for other in finished(place, room.project_path())?.into_iter().filter(|other| *other != room.path) {

@@ -123,7 +123,6 @@ impl Room {
     }
 }
 
-/// Removes the folder of a layer.
 pub(super) fn clear(path: &Path) -> io::Result<Sweep> {
     Gone::rename(path)?.sweep()
 }

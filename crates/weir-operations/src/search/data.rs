@@ -79,7 +79,6 @@ struct SymbolData {
 }
 
 impl SearchData {
-    /// Returns what was found, with the doubts about it.
     pub(super) fn of(found: &[QueryResult], doubts: &Doubts) -> Self {
         Self { queries: found.iter().map(|one| QueryData::of(one, doubts)).collect() }
     }

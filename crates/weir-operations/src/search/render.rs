@@ -77,7 +77,6 @@ fn text(found: &[QueryResult], facts: &Facts<'_>, face: Face, model_problem: Opt
     text
 }
 
-/// States which words were corrected.
 fn corrections(found: &QueryResult) -> Option<String> {
     let mut words: Vec<(&str, Vec<&str>)> = Vec::new();
     for (written, meant) in &found.findings.corrected {
@@ -92,7 +91,6 @@ fn corrections(found: &QueryResult) -> Option<String> {
     (!words.is_empty()).then(|| format!("not found as written, so also searched for: {words}"))
 }
 
-/// Lists symbols with their positions, one per line.
 fn symbol_lines(found: &QueryResult, wanted: fn(&FoundSymbol) -> bool) -> Option<String> {
     let line = |it: &FoundSymbol| {
         let signature = one_line(&it.symbol.signature, 140).replace('`', "'");

@@ -64,7 +64,6 @@ fn is_meant(entry: &Entry, found: &QueryResult) -> bool {
     entry.superseded_by.is_none() && is_within && !is_known && is_named()
 }
 
-/// Returns a note as a hit, with the beginning of its text.
 fn hit(store: &Store, scope: &Scope, entry: Entry) -> Result<Option<Hit>, CommandError> {
     let read = store.text(scope, entry.reference).and_then(|text| {
         text.map(|text| Ok((text.bytes(), text.range(0..text.bytes().min(MAX_EXCERPT_BYTES))?))).transpose()

@@ -6,7 +6,6 @@ use super::common::{children, fields};
 use crate::model::{Item, ItemKind};
 use crate::spec::Site;
 
-/// Returns the names that a declaration declares.
 pub(super) fn names(site: &Site<'_>) -> Option<Vec<String>> {
     let declared = fields(site.node, "declarator");
     if declared.is_empty() {
@@ -66,12 +65,10 @@ pub(super) fn is_function(node: Node<'_>) -> bool {
     around == "function_declarator" || node.kind() == "operator_cast"
 }
 
-/// Returns the members of a type that is declared in place.
 pub(super) fn members(node: Node<'_>) -> Option<Node<'_>> {
     node.child_by_field_name("type")?.child_by_field_name("body")
 }
 
-/// Returns the initial values in a declaration.
 pub(super) fn values(node: Node<'_>) -> Vec<Node<'_>> {
     let declared = fields(node, "declarator").into_iter().filter_map(|node| node.child_by_field_name("value"));
     declared.chain(node.child_by_field_name("default_value")).chain(preproc_value(node)).collect()

@@ -102,7 +102,6 @@ fn blank_calls(text: &str, bytes: &mut [u8]) -> bool {
     changed
 }
 
-/// Returns where the parentheses of a call are closed.
 fn call_end(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate().take(2000) {

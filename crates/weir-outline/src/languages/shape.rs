@@ -66,7 +66,6 @@ fn kinds(values: &[Value]) -> String {
     kinds.join("|")
 }
 
-/// Returns the items of a file's top-level value.
 pub(super) fn items(value: &Value, text: &str) -> Vec<Item> {
     let lines = Lines::of(text);
     match value {
@@ -157,7 +156,6 @@ fn merge(maps: &[&[KeyValue]]) -> Vec<KeyValue> {
     merged.into_iter().map(one).collect()
 }
 
-/// Merges the values of one key.
 fn joined(values: Vec<Value>) -> Value {
     if values.iter().all(|value| as_map(value).is_some()) {
         let maps: Vec<&[KeyValue]> = values.iter().filter_map(as_map).collect();

@@ -85,7 +85,6 @@ struct CandidateLine {
     gain: f64,
 }
 
-/// Returns all lines that could be shown, best first.
 fn candidate_lines(entries: &[Entry<'_>], heat: &Heat) -> Vec<CandidateLine> {
     let mut all = Vec::new();
     for (at, entry) in entries.iter().enumerate() {

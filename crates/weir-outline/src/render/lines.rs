@@ -65,7 +65,6 @@ impl LineWriter<'_> {
         }
     }
 
-    /// Writes the line numbers of an item.
     fn place(&mut self, item: &Item) {
         let (first, last) = item.lines;
         let follows = std::mem::replace(&mut self.line, first) + 1 == first;
@@ -112,7 +111,6 @@ fn is_short_mark(attribute: &str) -> bool {
     attribute.starts_with('@') && attribute.len() <= MAX_ATTRIBUTE_BYTES
 }
 
-/// Returns the traits that a type derives.
 fn derives(item: &Item) -> Vec<&str> {
     let lists = item.attributes.iter().filter_map(|attribute| attribute.strip_prefix("#[derive(")?.strip_suffix(")]"));
     lists.flat_map(|list| list.split(',').map(str::trim).filter(|name| !name.is_empty())).collect()

@@ -3,7 +3,6 @@
 use super::Selection;
 use crate::model::{Item, ItemKind};
 
-/// Writes items, one per line.
 pub(super) fn write(items: &[Item], selection: Selection, text: &mut String) {
     for item in items.iter().filter(|item| selection.has(item)) {
         let members = members(item, selection);

@@ -5,7 +5,6 @@ use tree_sitter::Range;
 use super::Walk;
 use crate::model::{Item, ItemOrigin};
 
-/// Parses ranges of the file as one text, and adds their items.
 pub(crate) fn read(walk: &mut Walk<'_>, ranges: &[Range], inside: Option<&Item>, into: &mut Vec<Item>) {
     if ranges.is_empty() {
         return;

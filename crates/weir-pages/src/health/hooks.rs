@@ -59,7 +59,6 @@ pub struct OutputRow {
     pub bytes: u64,
 }
 
-/// Returns the section with the last hook of each client.
 pub(super) fn last_hooks(hooks: &[LastHook], shell: &Shell) -> Markup {
     let content = if hooks.is_empty() {
         empty("No hook has been called.", html! { "A client calls one at every step of a session." })
@@ -69,7 +68,6 @@ pub(super) fn last_hooks(hooks: &[LastHook], shell: &Shell) -> Markup {
     section("h-hooks", "Last hooks", html! { @if !hooks.is_empty() { "in this project" } }, content)
 }
 
-/// Returns the section with the time that hooks took.
 pub(super) fn hook_times(days: &[HookDay]) -> Markup {
     let times: Vec<HookTimes> = days.iter().filter_map(|day| day.times).collect();
     let content = if times.is_empty() {
@@ -90,7 +88,6 @@ pub(super) fn hook_times(days: &[HookDay]) -> Markup {
     section("h-times", "Hook time", html! { @if !times.is_empty() { "per day" } }, content)
 }
 
-/// Returns the section with what became of outputs.
 pub(super) fn seen_outputs(seen: Option<&SeenOutputs>, shell: &Shell) -> Markup {
     let content = match seen {
         Some(seen) => html! {

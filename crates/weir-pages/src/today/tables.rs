@@ -64,7 +64,6 @@ pub struct BackgroundRun {
 }
 
 impl Today {
-    /// Returns the figures of the chart.
     pub(super) fn day_table(&self) -> Table {
         Table {
             is_stacked: false,

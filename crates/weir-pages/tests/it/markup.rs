@@ -31,7 +31,6 @@ pub(crate) fn parts(html: &str) -> Vec<Part> {
         .collect()
 }
 
-/// Returns the attributes of every element of this name.
 pub(crate) fn all<'a>(parts: &'a [Part], name: &str) -> Vec<&'a BTreeMap<String, String>> {
     let is_named = |part: &&Part| matches!(part, Part::Open(found, _) if found == name);
     parts.iter().filter(is_named).filter_map(attributes).collect()

@@ -24,7 +24,6 @@ pub fn is_repository(has: impl Fn(&str) -> bool) -> bool {
     has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
 }
 
-/// Returns whether a folder on disk is a repository to git.
 pub(crate) fn is_repository_at(folder: &Path) -> bool {
     is_repository(|name| folder.join(name).symlink_metadata().is_ok())
 }

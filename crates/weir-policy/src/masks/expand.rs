@@ -139,7 +139,6 @@ impl MaskBuilder<'_> {
         }
     }
 
-    /// Hides or protects a path, as a rule requires.
     fn apply_rule(&mut self, rule: &Rule, path: &Path) {
         match rule.subject {
             Subject::Read(_) => self.hide(path, MaskOrigin::Rule),
@@ -305,7 +304,6 @@ fn is_secret_folder(path: &Path) -> bool {
     FOLDERS.iter().any(|folder| folder.pattern == name) && path.is_dir() && !is_environment()
 }
 
-/// Returns whether a file can be opened, or a folder listed.
 fn can_be_read(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
         Ok(about) if about.is_dir() => fs::read_dir(path).is_ok(),

@@ -32,7 +32,6 @@ impl Matcher {
         matcher
     }
 
-    /// Returns whether a lower-case name matches one of the patterns.
     pub(super) fn matches(&self, name: &str) -> bool {
         self.by_name.candidates(name).any(|number| self.patterns[number].matches(name))
     }

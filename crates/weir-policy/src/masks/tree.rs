@@ -348,7 +348,6 @@ impl Tree {
         self.folders.iter().flat_map(|(path, folder)| folder.kept.iter().map(move |entry| (path.as_path(), entry)))
     }
 
-    /// Returns the names of interest grouped by folder.
     pub(crate) fn kept_by_folder(&self) -> impl Iterator<Item = (&Path, &[Entry])> {
         let folders = self.folders.iter().filter(|(_, folder)| !folder.kept.is_empty());
         folders.map(|(path, folder)| (path.as_path(), &folder.kept[..]))

@@ -69,7 +69,6 @@ fn is_word(node: Node<'_>) -> bool {
         )
 }
 
-/// Returns whether a node is the keyword of a declaration.
 fn is_declarer(node: Node<'_>) -> bool {
     let names = ["declare", "export", "local", "readonly", "typeset", "unset", "unsetenv"];
     !node.is_named() && names.contains(&node.kind())

@@ -6,7 +6,6 @@ use tree_sitter::Node;
 
 use super::{kinds, quotes};
 
-/// Returns what is wrong with a here-document, if anything.
 pub(super) fn check(node: Node<'_>, script: &str) -> Option<&'static str> {
     const ENDS: &str = "has a here-document that may end elsewhere";
     let mut cursor = node.walk();
@@ -43,7 +42,6 @@ pub(super) fn check(node: Node<'_>, script: &str) -> Option<&'static str> {
     None
 }
 
-/// Returns the text of a here-document, if it is known.
 pub(super) fn text(node: Node<'_>, script: &str) -> Option<String> {
     let (start, end) = (child(node, "heredoc_start")?, child(node, "heredoc_end")?);
     let delimiter = delimiter(&script[start.byte_range()])?;

@@ -39,7 +39,6 @@ const COMMANDS: &[&str] = &[
 /// Variables that load code into a program, or that the shell expands again.
 const CODE: &[&str] = &["BASH_ENV", "ENV", "PERL5OPT", "PS0", "PS1", "PS2", "PS4", "RUBYOPT"];
 
-/// Returns what an assignment in the script could run.
 pub(super) fn assignment(node: Node<'_>, script: &str) -> Vec<ScriptPart> {
     let Some(name) = node.child_by_field_name("name") else { return Vec::new() };
     let name_text = &script[name.byte_range()];

@@ -150,7 +150,6 @@ pub(super) struct CommandStarts {
     pub(super) unknown: bool,
 }
 
-/// Follows the options and operands of a wrapper.
 pub(super) fn starts(wrapper: &Wrapper, words: &[Word]) -> CommandStarts {
     let mut found = CommandStarts { at: Vec::new(), unknown: false };
     // A position in the words, the number of operands passed, and whether the options are over.

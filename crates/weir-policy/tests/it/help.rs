@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use weir_policy::judge::{Judgement, judge};
 use weir_policy::rules::{Own, Rules};
 
-/// Returns rules that deny the given patterns, in the syntax of settings.
 pub(crate) fn denying(deny: &[&str]) -> Rules {
     rules(deny, &[], &[])
 }
@@ -23,7 +22,6 @@ pub(crate) fn rules(deny: &[&str], ask: &[&str], allow: &[&str]) -> Rules {
     Rules::read(&[], &own)
 }
 
-/// Returns the verdict on each script, one per line, for goldens.
 pub(crate) fn verdicts(rules: &Rules, scripts: &[&str]) -> String {
     let line = |script: &&str| {
         let Judgement { verdict, .. } = judge(rules, script);

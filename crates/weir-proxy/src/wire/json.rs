@@ -23,7 +23,6 @@ impl<'a> Object<'a> {
         self.0.get(name).copied()
     }
 
-    /// Returns the items of a field that is a list.
     pub(super) fn list(&self, name: &str) -> Option<Vec<&'a RawValue>> {
         list(self.value(name)?)
     }

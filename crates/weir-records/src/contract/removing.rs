@@ -9,7 +9,6 @@ fn text_key(record: &Record) -> TextKey {
     record.body.kept().unwrap().text
 }
 
-/// Asserts that no port has anything of a record.
 fn assert_gone(shelf: &Shelf, reader: &Scope, record: &Record, word: &str) {
     let ports = shelf.ports();
     assert_eq!(found(shelf, reader, word), []);

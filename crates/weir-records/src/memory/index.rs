@@ -146,7 +146,6 @@ fn split(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns how often the words of a term follow one another.
 fn occurrences(words: &[String], term: &Term) -> usize {
     let matches = |found: &[String]| {
         let last = term.words.len() - 1;

@@ -195,7 +195,6 @@ impl State {
         project.imprints.truncate(before);
     }
 
-    /// Returns those records of a project that a scope sees.
     fn visible(&self, scope: &Scope, at: impl Iterator<Item = usize>) -> Vec<StoredRecord> {
         let all = self.projects.get(&place(scope)).map_or(&[][..], |project| project.records.as_slice());
         at.filter_map(|at| stored(all, at)).filter(|stored| stored.record.is_visible(scope)).collect()

@@ -226,7 +226,6 @@ impl Shelf {
     }
 }
 
-/// Checks a record that comes with its text.
 fn check(scope: &Scope, one: &Incoming, sender: &Sender, now: Timestamp) -> Result<()> {
     let Incoming { record, text } = one;
     record.check(scope)?;

@@ -290,7 +290,6 @@ impl KnownRow {
     }
 }
 
-/// Returns what the tenant has under the id of a record.
 fn find(tx: &Transaction<'_>, record: &Record) -> rusqlite::Result<Option<KnownRow>> {
     tx.sql("SELECT project, position, json, imprint FROM records WHERE tenant = ?1 AND host = ?2 AND number = ?3").find(
         params![record.tenant.0, record.id.host.as_bytes(), record.id.index as i64],

@@ -68,7 +68,6 @@ pub(super) fn applied(done: &Applied, root: &Path, is_person: bool) -> Vec<Strin
     remarks
 }
 
-/// Returns what was taken back.
 pub(super) fn undone(done: &Undone) -> String {
     let mut lines = vec![match done.done.len() {
         0 => "took nothing back".to_owned(),

@@ -131,7 +131,6 @@ fn command_of<'a>(program: &Program, words: &[&'a str]) -> Result<Vec<&'a str>, 
     }
 }
 
-/// Returns why an option is refused in any position.
 fn reason(program: &Program, word: &str) -> Option<&'static str> {
     program.options.iter().find(|(option, _)| is_option(program, word, option)).map(|(_, why)| *why)
 }

@@ -75,7 +75,6 @@ pub fn serve(answer: impl Fn(&[u8]) -> Vec<u8>) -> ExitCode {
     }
 }
 
-/// Encodes the length that precedes a message.
 pub(super) fn header(length: usize) -> io::Result<[u8; 4]> {
     match u32::try_from(length) {
         Ok(number) if length <= MAX_MESSAGE_BYTES => Ok(number.to_le_bytes()),

@@ -97,7 +97,6 @@ fn resolve(rules: &Rules, host: &str, port: u16, stop: &ShutdownSignal) -> Resul
     }
 }
 
-/// Connects to the first address that answers.
 fn reach(rules: &Rules, addresses: &[SocketAddr], stop: &ShutdownSignal) -> Result<TcpStream, ConnectError> {
     let mut last = ConnectError::Failed("no address to connect to".to_owned());
     for address in addresses {

@@ -116,7 +116,6 @@ impl ShutdownSignal {
         self.wait(&[(fd, flags)], Some(until)).map(drop)
     }
 
-    /// Waits for data and reads it.
     pub(crate) fn read(&self, mut from: &TcpStream, into: &mut [u8], until: Instant) -> io::Result<usize> {
         loop {
             self.wait_for(from.as_fd(), PollFlags::IN, until)?;

@@ -54,7 +54,6 @@ fn connect(proxy: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Sends a request and reads the response to the end.
 fn ask(proxy: SocketAddr, request: &str) -> String {
     let mut stream = connect(proxy);
     stream.write_all(request.as_bytes()).unwrap();

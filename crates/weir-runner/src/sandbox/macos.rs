@@ -23,7 +23,6 @@ const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
 /// How long the output of a run may stay open after its end, if a process has left its group.
 const OPEN_PIPE_GRACE: Duration = Duration::from_secs(2);
 
-/// Executes a run, step by step.
 pub(crate) fn run(run: &Run<'_>, sink: &mut dyn FnMut(Stream, &[u8]) -> io::Result<()>) -> Result<Outcome, RunError> {
     let spec = run.spec;
     match (spec.level, spec.network) {

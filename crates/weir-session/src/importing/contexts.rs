@@ -53,7 +53,6 @@ impl ImportJob<'_> {
         Ok(opened)
     }
 
-    /// Returns the context of this project, with stores of its own.
     pub(super) fn here(&self) -> Option<Context> {
         self.contexts.get(&self.context.env().folder).cloned().flatten()
     }

@@ -64,7 +64,6 @@ pub(super) fn import(job: &mut ImportJob<'_>, found: &TranscriptLocation) -> Res
     Ok(())
 }
 
-/// Reads the sessions of an export, which rows refer to.
 fn sessions_of(found: &TranscriptLocation) -> io::Result<HashMap<String, ExportedSession>> {
     let mut sessions = HashMap::new();
     let mut is_full = false;
@@ -226,7 +225,6 @@ impl ExportImport<'_, '_> {
                 || root.is_some_and(|root| is_same_name(&root, wanted)))
     }
 
-    /// Writes the rows that wait.
     fn write(&mut self) -> Result<(), CommandError> {
         for ((store, project), batch) in std::mem::take(&mut self.batches) {
             self.write_batch(&store, &project, batch)?;

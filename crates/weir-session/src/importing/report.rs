@@ -150,7 +150,6 @@ impl ImportReport {
         }
     }
 
-    /// Counts the skipped rows of a transcript.
     pub(super) fn skipped(&mut self, found: &TranscriptLocation, skipped: &Skipped) {
         self.skipped += skipped.count;
         let room = MAX_NAMED_LINES.saturating_sub(self.lines.len());

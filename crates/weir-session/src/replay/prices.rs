@@ -22,7 +22,6 @@ pub fn built_in_rates(model: &str) -> Option<Rates> {
     toml::from_str::<Price>(part).ok().map(|price| price.rates())
 }
 
-/// Whether a part of the built-in table lists a model.
 fn lists(part: &str, model: &str) -> bool {
     let names = part.split_once("names = [").and_then(|(_, rest)| rest.split_once(']')).map_or("", |(names, _)| names);
     // Every second piece is between quotes.

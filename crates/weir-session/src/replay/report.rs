@@ -91,7 +91,6 @@ struct ReplayTotals {
 }
 
 impl ReplayTotals {
-    /// Returns a price as a share of the cost of all sessions.
     fn share(&self, price: f64) -> String {
         table::signed(price / self.cost.max(1.0))
     }
@@ -266,7 +265,6 @@ impl ReplayReport {
         remarks
     }
 
-    /// Returns remarks on how to read the figures, and on what was left out.
     fn remarks(&self, sum: &ReplayTotals) -> Vec<String> {
         let mut remarks: Vec<String> = self.own_tokens().into_iter().collect();
         if sum.guides.0 > 0 {

@@ -172,7 +172,6 @@ impl Study<'_> {
         text
     }
 
-    /// Returns the recommendation, and how to follow it.
     fn advice(&self) -> String {
         let Some(setting) = self.setting() else {
             return format!("Weir does not know how to set when {} compacts.", self.client.title);

@@ -135,7 +135,6 @@ impl<'a> Study<'a> {
         self.sum(|played| played.now.cost)
     }
 
-    /// Adds up what the sessions cost.
     fn sum(&self, cost: impl Fn(&Played<'_>) -> f64) -> f64 {
         let price = |played: &Played<'_>| played.growth.rates.dollars.filter(|_| self.is_priced).unwrap_or(1.0);
         self.sessions.iter().map(|played| cost(played) * price(played)).sum()

@@ -22,7 +22,6 @@ pub(super) struct PartFile {
 }
 
 impl PartFile {
-    /// Creates a new file in the folder of texts and locks it.
     pub(super) fn create(blobs: &Path) -> Result<Self> {
         let folder = blobs.join(FOLDER);
         create_private_folder(StorePart::Blobs, blobs)?;
@@ -54,7 +53,6 @@ impl PartFile {
         self.file.sync_all().map_err(|error| from_system(self.part(), &error))
     }
 
-    /// Gives the file its final name.
     pub(super) fn rename(&self, to: &Path) -> Result<()> {
         std::fs::rename(&self.path, to).map_err(|error| match error.kind() {
             // Without the name of the source, the message would say that a stored text is missing.

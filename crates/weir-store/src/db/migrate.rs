@@ -28,7 +28,6 @@ pub(crate) fn check_is_current(db: &Db, migrations: &[Migration]) -> Result<()> 
     if is_current { Ok(()) } else { Err(StoreError::Older { at: db.part().clone() }) }
 }
 
-/// Compares the ledger with the migrations that this version knows.
 pub(crate) fn check_ledger(db: &Db, migrations: &[Migration]) -> Result<()> {
     let at = db.part().clone();
     db.read(|connection| {

@@ -40,7 +40,6 @@ impl Meaning {
         Ok(vectors.into_iter().map(|(id, vector)| (id, cosine(&self.query, &vector))).collect())
     }
 
-    /// Returns the closest of all chunks.
     pub(super) fn nearest(&self, db: &Connection, most: usize) -> rusqlite::Result<Vec<(i64, f32)>> {
         if self.embedded == 0 { Ok(Vec::new()) } else { vectors::nearest(db, &self.query, most) }
     }

@@ -67,7 +67,6 @@ impl Bodies {
         Self { reader, frame: None, window: Window::default() }
     }
 
-    /// Returns a chunk as readable text.
     pub(super) fn read(&mut self, span: Span) -> Result<String> {
         if !self.window.is_before(span) {
             self.window = Window::new(span.anchor);

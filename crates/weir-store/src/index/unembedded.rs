@@ -138,7 +138,6 @@ pub(crate) fn texts_of(db: &Connection, feed: &dyn Feed, chunks: &[ChunkId]) -> 
     Ok(read_texts(feed, &rows)?.given)
 }
 
-/// Reads the texts of chunks whose entries are still there.
 fn read_texts(feed: &dyn Feed, chunks: &[ChunkRow]) -> Result<ReadChunks, Fault> {
     let mut texts = ChunkTexts::new(feed);
     let mut read = ReadChunks::default();

@@ -159,7 +159,6 @@ pub(super) fn has(db: &Connection, word: &str) -> rusqlite::Result<bool> {
     db.sql("SELECT 1 FROM vocabulary WHERE word = ?1").has([format!("^{word}$")])
 }
 
-/// Returns words with this prefix.
 pub(super) fn beginning_with(db: &Connection, start: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement =
         db.prepare_cached("SELECT word FROM vocabulary WHERE word >= ?1 AND word < ?2 ORDER BY word LIMIT ?3")?;

@@ -80,7 +80,6 @@ fn next_old(tx: &Transaction<'_>, before: Timestamp, most: usize) -> rusqlite::R
     Ok(old)
 }
 
-/// Removes a session of which nothing is left.
 fn remove_if_empty(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<()> {
     let has = |sql: &str| tx.sql(sql).has([session]);
     if has("SELECT 1 FROM events WHERE session_id = ?1 LIMIT 1")? {

@@ -128,7 +128,6 @@ pub struct EntryList {
 /// Number of the newest entries that are looked at for those of some kinds.
 const MAX_LOOKED_AT: usize = 5_000;
 
-/// Returns the newest entries that the filter lets through and that are visible in this scope.
 pub(crate) fn list(db: &Connection, scope_ids: ScopeIds, filter: &EntryFilter) -> rusqlite::Result<EntryList> {
     let mut statement =
         db.prepare_cached("SELECT id, kind FROM entries WHERE at >= ?1 ORDER BY at DESC, id DESC LIMIT ?2")?;
@@ -160,7 +159,6 @@ pub(crate) struct EntryLabel {
     pub(crate) source: Option<String>,
 }
 
-/// Returns the entries that have a text, wherever they are visible.
 pub(crate) fn with_text(db: &Connection, blob_id: i64) -> rusqlite::Result<Vec<EntryLabel>> {
     db.sql("SELECT id, reference, kind, title, source FROM entries WHERE blob_id = ?1 ORDER BY id").all(
         [blob_id],

@@ -8,7 +8,6 @@ use weir_ledger::Sql as _;
 use super::scopes::ScopeIds;
 use super::written;
 
-/// Appends an event and returns its position in the order.
 pub(crate) fn append(
     tx: &Transaction<'_>,
     scope_ids: ScopeIds,

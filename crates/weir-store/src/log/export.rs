@@ -126,7 +126,6 @@ pub(crate) fn page(db: &Connection, after: i64, most: usize) -> rusqlite::Result
     Ok(things)
 }
 
-/// Returns whether an entry still exists.
 pub(crate) fn is_there(db: &Connection, id: i64) -> rusqlite::Result<bool> {
     db.sql("SELECT 1 FROM entries WHERE id = ?1").has([id])
 }

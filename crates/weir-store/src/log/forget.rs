@@ -99,7 +99,6 @@ pub(crate) struct ScopedSelection<'a> {
     pub(crate) selection: &'a Selection,
 }
 
-/// Returns what a selection would remove.
 pub(crate) fn plan(db: &Connection, scoped: ScopedSelection<'_>) -> rusqlite::Result<Plan> {
     let chosen = ResolvedSelection::new(db, scoped)?;
     let entries = chosen.entries(db)?;

@@ -6,7 +6,6 @@ use rusqlite::{Connection, Transaction, params};
 use weir_core::{SessionKey, Timestamp};
 use weir_ledger::Sql as _;
 
-/// Stores the guide of a session, replacing older ones.
 pub(crate) fn keep_guide(tx: &Transaction<'_>, session: i64, guide: &Guide, now: Timestamp) -> rusqlite::Result<()> {
     tx.sql("DELETE FROM guides WHERE session_id = ?1").run([session])?;
     tx.sql("INSERT INTO guides (session_id, at, text, waiting) VALUES (?1, ?2, ?3, ?4)").run(params![

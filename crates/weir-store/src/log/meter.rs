@@ -47,7 +47,6 @@ pub struct MeterRow {
     pub reading: Reading,
 }
 
-/// Adds a reading to the sum of its day.
 pub(crate) fn add(
     tx: &Transaction<'_>,
     session: &SessionKey,

@@ -111,7 +111,6 @@ fn visible(db: &Connection, scope_ids: ScopeIds, mut ids: Rows<'_>, most: usize)
     Ok(notes)
 }
 
-/// Returns the fields of a note and its successor.
 pub(crate) fn load(db: &Connection, id: i64) -> rusqlite::Result<(Option<Note>, Option<Reference>)> {
     let mut statement = db.prepare_cached(
         "SELECT n.kind, n.topic, n.revision, n.commit_id, n.branch, n.confirmed_at, s.reference

@@ -63,7 +63,6 @@ pub(crate) fn record_taken(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()
     tx.sql("UPDATE totals SET said_to = ?1 WHERE id = 1").run([id])
 }
 
-/// Returns the id of the newest event.
 pub(crate) fn newest(db: &Connection) -> rusqlite::Result<i64> {
     db.sql("SELECT coalesce(max(id), 0) FROM events").value([])
 }
@@ -96,7 +95,6 @@ pub(crate) fn since(db: &Connection, id: i64, most: usize) -> rusqlite::Result<V
     })
 }
 
-/// Records which event an entry repeats.
 pub(crate) fn link(tx: &Transaction<'_>, entry_id: i64, event_id: i64) -> rusqlite::Result<()> {
     tx.sql("INSERT INTO said (entry_id, event_id) VALUES (?1, ?2)").run(params![entry_id, event_id])
 }

@@ -8,7 +8,6 @@ pub(crate) fn is_taken(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<boo
     Ok(statement.query_row([name], |_| Ok(())).optional()?.is_some())
 }
 
-/// Records that a record was taken in.
 pub(crate) fn mark_taken(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<()> {
     tx.sql("INSERT INTO spooled (name) VALUES (?1)").run([name])
 }

@@ -94,7 +94,6 @@ pub(super) fn header(key: &[u8; blake3::KEY_LEN]) -> [u8; HEADER_BYTES] {
     header
 }
 
-/// Returns the key in a file's header.
 pub(super) fn key(bytes: &[u8]) -> Option<[u8; blake3::KEY_LEN]> {
     bytes.strip_prefix(MAGIC)?.first_chunk().copied()
 }

@@ -105,7 +105,6 @@ impl Store {
         kept.collect()
     }
 
-    /// Redacts an entry and stages its text.
     fn prepare(&self, scope: &Scope, mut entry: NewEntry) -> Result<PreparedEntry> {
         self.check_level(scope, &entry)?;
         redact_labels(&mut entry);
@@ -176,7 +175,6 @@ impl Store {
         }
     }
 
-    /// Writes an entry to the log.
     fn insert_entry(
         &mut self,
         scope: &Scope,

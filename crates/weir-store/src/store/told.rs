@@ -47,7 +47,6 @@ impl EventTime {
 }
 
 impl EntryWriter<'_> {
-    /// Appends events in order, and returns the position of the last one.
     pub(super) fn append(self, scope_ids: ScopeIds, told: &[StagedEvent], time: EventTime) -> Result<i64, Fault> {
         let mut last = 0;
         for StagedEvent { event, whole } in told {

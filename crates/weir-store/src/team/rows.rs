@@ -110,7 +110,6 @@ pub(super) fn delete_record(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<
     tx.sql("DELETE FROM records WHERE id = ?1").run([id])
 }
 
-/// Returns whose note an entry is.
 pub(super) fn attribution(db: &Connection, reference: Reference) -> rusqlite::Result<Option<Attribution>> {
     let sql = format!("{SELECT_RECORDS} WHERE reference = ?1 AND kind = 'kept' ORDER BY number DESC LIMIT 1");
     let found = db.sql(&sql).find([reference.as_str()], record)?;

@@ -14,12 +14,10 @@ pub(crate) fn meddle_with(path: &Path) -> Connection {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap()
 }
 
-/// Returns the single number that a statement yields.
 pub(crate) fn number(connection: &Connection, sql: &str) -> i64 {
     connection.query_row(sql, [], |row| row.get(0)).unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
-/// Returns the rows that a statement yields, each as one line.
 pub(crate) fn rows(connection: &Connection, sql: &str) -> Vec<String> {
     let mut statement = connection.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     let columns = statement.column_count();

@@ -6,7 +6,6 @@ use weir_store::{EntryFilter, SessionFilter, Store};
 
 use crate::support::{HOUR, NOW, at, day, entry, event, here, keep_at, new_store, note_on, run, session_key};
 
-/// Appends an event to a session of a client.
 fn happen(store: &mut Store, client: &str, key: &str, now: Timestamp) {
     let session = SessionKey { client: client.into(), key: key.into() };
     store.append(&Scope { session: Some(session), ..here() }, &event("something"), now).unwrap();

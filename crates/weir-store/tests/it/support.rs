@@ -136,7 +136,6 @@ pub(crate) fn search(store: &mut Store, text: &str) -> Vec<Hit> {
     store.search(&here(), &Query::new(text, 10_000)).unwrap().hits
 }
 
-/// Returns the references of hits in order, each entry once.
 pub(crate) fn references(hits: &[Hit]) -> Vec<Reference> {
     let mut found: Vec<Reference> = Vec::new();
     for hit in hits {
@@ -147,7 +146,6 @@ pub(crate) fn references(hits: &[Hit]) -> Vec<Reference> {
     found
 }
 
-/// Plans to forget a selection, and carries out the plan.
 pub(crate) fn forget(store: &mut Store, selection: &Selection) -> Forgotten {
     let plan = store.plan_to_forget(&here(), selection).unwrap();
     store.forget(&here(), selection, &plan.confirmation, NOW).unwrap()
@@ -177,7 +175,6 @@ pub(crate) fn these(references: &[Reference]) -> Selection {
     Selection { references: references.to_vec(), ..Selection::default() }
 }
 
-/// Asserts that the store finds no problems in itself.
 pub(crate) fn assert_healthy(store: &mut Store) {
     let health = store.check().unwrap();
     assert!(health.log_problems.is_empty() && health.index_problems.is_empty(), "{health:?}");

@@ -47,7 +47,6 @@ pub(super) struct ProjectDays {
     pub(super) running: Vec<RunningCommand>,
 }
 
-/// Reads what the stores of a view know.
 pub(super) async fn all(view: &View<'_>, period: &Period) -> Result<Gathered, CommandError> {
     let (mut projects, mut unread) = (Vec::new(), Vec::new());
     for project in view.places() {
@@ -97,7 +96,6 @@ fn sessions(
     Ok((ProjectSessions { project, sessions, readings }, active))
 }
 
-/// Returns the biggest outputs that were held back since a time.
 fn outputs(open: &mut LockedStores<'_>, scope: &Scope, since: Timestamp) -> Result<Vec<KeptOutput>, CommandError> {
     let store = open.project()?;
     let kinds = held::KINDS.to_vec();

@@ -75,7 +75,6 @@ impl Filter {
     }
 }
 
-/// Returns the colour sequence that a text begins with.
 fn colour(text: &str) -> Option<&str> {
     let parameters = text.strip_prefix("\u{1b}[")?;
     let end = parameters.find(|c: char| !(c.is_ascii_digit() || matches!(c, ';' | ':')))?;

@@ -211,7 +211,6 @@ impl Installed {
             .unwrap_or_else(|| format!("not known: replace {} as you installed it", self.program.display()))
     }
 
-    /// Returns the one command that removes the program.
     pub(super) fn remove(&self) -> String {
         self.first_of(self.by.remove).unwrap_or_else(|| format!("rm {}", quoted(&self.program.display().to_string())))
     }

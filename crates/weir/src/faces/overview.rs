@@ -182,7 +182,6 @@ fn next_step(clients: &ClientsOverview, store: &StoreState, root: &Path) -> Stri
     next.to_owned()
 }
 
-/// Returns the command that most likely runs the tests of a project.
 fn test_command(root: &Path) -> &'static str {
     const COMMANDS: [(&str, &str); 6] = [
         ("Cargo.toml", "cargo test"),

@@ -80,7 +80,6 @@ impl Conversation {
         Self { format, messages: String::new() }
     }
 
-    /// Adds a call and its result.
     fn ran(&mut self, id: &str, command: &str, output: &str) -> &mut Self {
         let (call, result) = ((self.format.call)(id, command), (self.format.result)(id, output));
         self.messages.push_str(&format!(", {call},{result}"));

@@ -135,7 +135,6 @@ impl Column {
         self.values.take(field, row, self.role == Role::Message);
     }
 
-    /// Returns how many objects of its record the field is nested in.
     pub(super) fn depth(&self) -> usize {
         self.name.matches('.').count()
     }
@@ -153,7 +152,6 @@ impl Column {
         self.filled > 0 && self.dates * 20 >= self.filled * 19
     }
 
-    /// Returns whether every value occurs exactly once.
     pub(super) fn is_unique(&self) -> bool {
         self.filled > 1 && self.values.beyond == 0 && self.values.distinct() as u64 == self.filled
     }

@@ -214,7 +214,6 @@ fn width(row: &str, mark: char) -> usize {
     cells(row, mark, usize::MAX).count()
 }
 
-/// Returns whether a line ends inside a quoted cell.
 fn ends_open(line: &str, mark: char) -> bool {
     let last = cells(line, mark, usize::MAX).last().unwrap_or_default();
     last.starts_with('"') && (last.len() == 1 || closing(last) == last.len()) && !is_closed(last)

@@ -23,7 +23,6 @@ pub(super) trait PieceConsumer {
     fn begin(&mut self, line: u64);
     /// Receives the document verbatim, if it is one line of the output.
     fn raw(&mut self, _line: &str) {}
-    /// Takes the next piece, whose text the reader has.
     fn piece(&mut self, piece: Piece, reader: &Reader<'_>);
     /// Ends the document, which may be truncated.
     fn end(&mut self) {}
@@ -148,7 +147,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns how many bytes of its buffer were taken.
     pub(super) fn taken(&self) -> usize {
         self.place
     }

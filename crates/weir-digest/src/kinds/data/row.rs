@@ -79,7 +79,6 @@ pub(super) struct KeptRecord {
 }
 
 impl Row {
-    /// Prepares for the next record.
     pub(super) fn begin(&mut self, line: u64) {
         self.line = line;
         self.raw.clear();

@@ -214,7 +214,6 @@ fn of_level(text: &str, sort: ValueSyntax) -> Option<Option<Trouble>> {
     })
 }
 
-/// Returns whether a value names the total of a table.
 fn is_total(text: &str) -> bool {
     (5..=7).contains(&text.len()) && matches!(text.trim_matches('_').to_ascii_lowercase().as_str(), "total" | "totals")
 }
@@ -225,7 +224,6 @@ fn says_error(text: &str) -> bool {
         && !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// Returns whether something ended badly.
 fn is_bad_end(text: &str) -> bool {
     let Some(lower) = text.get(..text.len().min(24)).map(str::to_ascii_lowercase) else { return false };
     #[rustfmt::skip]

@@ -69,7 +69,6 @@ impl TableFacts {
     }
 }
 
-/// Returns the names of the records of a table, if each has its own.
 pub(super) fn names(rows: &Rows) -> Option<Item> {
     TableDescriber::of(rows).names()
 }
@@ -272,7 +271,6 @@ fn rank(column: &Column) -> u8 {
     }
 }
 
-/// Returns whether almost no record has this field.
 fn is_rare(column: &Column, records: u64) -> bool {
     (1..=3).contains(&column.filled) && column.filled * 10 <= records
 }

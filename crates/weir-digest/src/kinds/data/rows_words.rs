@@ -146,7 +146,6 @@ impl<'a> TableDescriber<'a> {
     }
 }
 
-/// Returns the columns whose values identify a record.
 fn identity(rows: &Rows) -> Vec<usize> {
     let short = |column: &Column| column.longest <= 100 && column.filled > 0;
     let is_name = |column: &Column| !column.is_number() || column.is_identity();

@@ -2,7 +2,6 @@
 
 use crate::text::{number, starts};
 
-/// Returns whether a line says how a step, or the whole build, ended.
 pub(super) fn outcome(text: &str) -> bool {
     let make = text.starts_with("make") || text.starts_with("gmake") || text.starts_with("ninja: ");
     if make && (text.contains("*** ") || text.contains(" not remade because of errors") || text.starts_with("ninja: "))
@@ -18,7 +17,6 @@ pub(super) fn outcome(text: &str) -> bool {
         || text.starts_with("Undefined symbols for architecture")
 }
 
-/// Returns whether a line announces a step of a build.
 pub(super) fn is_step(text: &str) -> bool {
     match text.as_bytes().first() {
         Some(b'[') => numbered(text).is_some_and(|said| starts(said, &SORTS)),

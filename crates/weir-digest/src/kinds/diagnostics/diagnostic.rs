@@ -295,7 +295,6 @@ pub(super) struct SourcePosition<'a> {
     pub rest: &'a str,
 }
 
-/// Parses the place at the beginning of a line.
 pub(super) fn place(text: &str) -> Option<SourcePosition<'_>> {
     let head = clipped(text, 400).as_bytes();
     if !head.first().is_some_and(u8::is_ascii_graphic) {

@@ -57,7 +57,6 @@ fn severity(said: &str) -> Option<(Severity, &str)> {
     Some((severity, message))
 }
 
-/// Splits a message into its text and the code at its end.
 fn code(message: &str) -> (&str, &str) {
     let marked = [("  [", ']'), (" (report", ')')];
     for (open, close) in marked {

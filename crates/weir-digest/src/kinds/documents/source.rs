@@ -285,7 +285,6 @@ impl File {
     }
 }
 
-/// Returns how many brackets a text leaves open.
 fn depth(text: &str) -> i64 {
     text.bytes().fold(0, |depth, byte| match byte {
         b'(' | b'[' => depth + 1,
@@ -294,12 +293,10 @@ fn depth(text: &str) -> i64 {
     })
 }
 
-/// Returns whether a line marks what follows as deprecated.
 fn is_deprecated(text: &str) -> bool {
     starts(text, &["@Deprecated", "@deprecated", "#[deprecated", "* @deprecated", "// Deprecated:", "[Obsolete"])
 }
 
-/// Returns whether a line marks an open task.
 fn is_mark(text: &str) -> bool {
     ["TODO", "FIXME", "XXX", "HACK"].iter().any(|mark| {
         text.find(mark).is_some_and(|at| {

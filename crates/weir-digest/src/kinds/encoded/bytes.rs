@@ -66,7 +66,6 @@ impl Bytes {
         }
     }
 
-    /// Returns facts from the first and the last bytes.
     pub(super) fn facts(&self) -> Vec<String> {
         magic::facts(&self.head, &self.tail)
     }

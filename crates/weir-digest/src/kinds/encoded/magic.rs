@@ -32,7 +32,6 @@ pub(super) fn is_packed(name: Option<&str>) -> bool {
     })
 }
 
-/// Returns facts from the first and the last bytes.
 pub(super) fn facts(head: &[u8], tail: &[u8]) -> Vec<String> {
     let found = match name(head) {
         Some("PNG image") => png(head),
@@ -151,7 +150,6 @@ fn pcap(head: &[u8]) -> Option<String> {
     Some(format!("version {major}.{minor}, up to {most} bytes a packet, {link}"))
 }
 
-/// Returns the names and sizes of the first files of an archive.
 fn tar(head: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut place = 0_usize;
@@ -171,7 +169,6 @@ fn tar(head: &[u8]) -> Vec<String> {
     found
 }
 
-/// Returns the names of the first files of an archive.
 fn zip(head: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut place = 0;

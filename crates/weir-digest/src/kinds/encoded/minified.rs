@@ -265,7 +265,6 @@ fn identifier(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// Adds a text if it is new and there is room.
 fn add(found: &mut Vec<String>, text: &str) {
     if !text.is_empty() && found.len() < MAX_ITEMS && !found.iter().any(|known| known == text) {
         found.push(text.to_owned());

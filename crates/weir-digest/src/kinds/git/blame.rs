@@ -70,7 +70,6 @@ fn numbered(rest: &str) -> Option<(u64, &str)> {
     Some((number, text.strip_prefix(' ').unwrap_or(text)))
 }
 
-/// Splits the annotation into the author and the date.
 fn author_and_date(head: &str) -> Option<(&str, &str)> {
     let mut from = 0;
     while let Some(at) = head.get(from..).and_then(|rest| rest.find(' ')) {

@@ -57,7 +57,6 @@ impl Commit {
         if self.hash.is_empty() { self.subject.clone() } else { format!("{} {}", self.short(), self.subject) }
     }
 
-    /// Returns the commit with everything in its header.
     fn describe(&self) -> String {
         let refs = if self.refs.is_empty() { String::new() } else { format!(" {}", self.refs) };
         let date = if self.date.is_empty() { String::new() } else { format!(" {}", self.date) };

@@ -253,7 +253,6 @@ fn commit_line(text: &str) -> Option<(&str, &str)> {
     (is_hash && (rest.is_empty() || rest.starts_with(' '))).then(|| (hash, rest.trim()))
 }
 
-/// Returns the hash of a line that begins a mailed patch.
 fn mail_line(text: &str) -> Option<&str> {
     let (hash, date) = text.strip_prefix("From ")?.split_at_checked(40)?;
     (date == " Mon Sep 17 00:00:00 2001" && hash.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(hash)

@@ -63,7 +63,6 @@ struct Hunk {
     left_out: usize,
 }
 
-/// Returns whether a diff begins with this line.
 pub(super) fn opens(text: &str) -> bool {
     starts(text, &["diff --git ", "diff --cc ", "diff --combined ", "diff -u", "diff -r", "diff -N", "--- a/"])
         || text.starts_with("--- ") && text.contains('\t')
@@ -71,7 +70,6 @@ pub(super) fn opens(text: &str) -> bool {
 }
 
 impl Patch {
-    /// Takes a line if it belongs to a diff.
     pub(super) fn take(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if self.left != (0, 0) {
@@ -105,7 +103,6 @@ impl Patch {
         self.files.len() as u64 + self.more_files
     }
 
-    /// Returns the number of lines added and removed.
     pub(super) fn lines(&self) -> (u64, u64) {
         (self.added, self.removed)
     }

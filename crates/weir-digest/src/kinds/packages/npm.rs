@@ -32,7 +32,6 @@ pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
         }
 }
 
-/// Returns the log level of a line of npm, and its message.
 fn level(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix("npm ")?;
     let (word, said) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -208,7 +207,6 @@ impl Npm {
         }
     }
 
-    /// Takes a line of a conflict between packages.
     fn conflict_line(&mut self, is_error: bool, said: &str, line: &Line<'_>) -> bool {
         if said.starts_with("ERESOLVE ") && !is_error {
             self.end_conflict();
@@ -244,7 +242,6 @@ impl Npm {
         self.conflicts.add(|| Item::at(conflict.number, conflict.said));
     }
 
-    /// Counts a request by its outcome.
     fn request(&mut self, said: &str) {
         self.request_count += 1;
         let failed = said.split_once(" failed with ").map(|(_, why)| format!("failed with {why}"));

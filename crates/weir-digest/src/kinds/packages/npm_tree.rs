@@ -56,7 +56,6 @@ fn package(said: &str) -> Option<(&str, &str)> {
 }
 
 impl NpmTree {
-    /// Takes a line of the tree, or the line above it.
     pub(super) fn take(&mut self, line: &Line<'_>) -> bool {
         let Some((depth, said)) = branch(line.text) else {
             let is_root = root(line.text);

@@ -36,7 +36,6 @@ pub(crate) struct BoundedItems {
 }
 
 impl BoundedItems {
-    /// Keeps a line of the output with its number.
     pub(crate) fn line(&mut self, line: &Line<'_>) {
         self.add(|| Item::at(line.number, clip(line.text.trim_end(), MAX_LINE_BYTES)));
     }
@@ -72,7 +71,6 @@ impl BoundedItems {
         }
     }
 
-    /// Returns whether every line is kept.
     pub(crate) fn has_all(&self) -> bool {
         self.items.iter().map(|(_, times)| times).sum::<u64>() == self.total
     }

@@ -129,7 +129,6 @@ impl<const MOST: usize> EvenSample<MOST> {
         }
     }
 
-    /// Returns the items, in the order of the output.
     pub(crate) fn into_items(self) -> Vec<Item> {
         self.items
     }

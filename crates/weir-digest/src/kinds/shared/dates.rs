@@ -36,7 +36,6 @@ impl Range {
     }
 }
 
-/// Parses a date in any of git's absolute formats.
 pub(crate) fn parse(text: &str) -> Option<Stamp> {
     iso(text).or_else(|| worded(text))
 }
@@ -75,7 +74,6 @@ fn worded(text: &str) -> Option<Stamp> {
     stamp(year?, month?, day?, time)
 }
 
-/// Returns the number of a month by its English name.
 pub(crate) fn month_of(word: &str) -> Option<u64> {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     MONTHS.iter().position(|&month| month == word).map(|place| place as u64 + 1)

@@ -27,7 +27,6 @@ impl Stamp {
 /// The maximum number of words before the time.
 const MAX_WORDS_BEFORE: usize = 2;
 
-/// Returns the time at or near the beginning of a line.
 pub(crate) fn of(line: &str) -> Option<Stamp> {
     let bytes = line.as_bytes();
     let mut at = bytes.iter().position(|byte| !byte.is_ascii_whitespace())?;

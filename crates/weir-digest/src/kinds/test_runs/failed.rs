@@ -365,7 +365,6 @@ fn full(test: &str, case: &str) -> String {
     if case.ends_with(' ') { format!("{case}{test}") } else { format!("{test}{case}") }
 }
 
-/// Returns the line and column of a place.
 fn numbers(place: &str) -> &str {
     let path = place.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == ':');
     place.get(path.len()..).unwrap_or_default()

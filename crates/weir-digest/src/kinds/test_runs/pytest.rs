@@ -252,7 +252,6 @@ impl Pytest {
         }
     }
 
-    /// Takes what passed tests printed.
     fn passed(&mut self, line: &Line<'_>) {
         if heading(line.text, '_').is_some() {
             self.captured = false;

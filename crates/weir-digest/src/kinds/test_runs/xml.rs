@@ -34,7 +34,6 @@ pub(super) struct Xml<'a> {
 }
 
 impl<'a> Xml<'a> {
-    /// Creates a reader at the beginning of a document.
     pub(super) fn of(input: Box<dyn BufRead + 'a>) -> Self {
         Self { input, kept: Vec::new(), text: String::new(), line: 1, in_tag: false, cut: false }
     }

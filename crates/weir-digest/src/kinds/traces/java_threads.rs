@@ -57,7 +57,6 @@ impl Threads {
         self.dumps == 0 && self.count == 0 && self.now.is_none()
     }
 
-    /// Takes a line if it belongs to a dump.
     pub(super) fn take(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if text.starts_with("Full thread dump ") {

@@ -22,7 +22,6 @@ struct Indent {
 }
 
 impl Blocks {
-    /// Adds words, collapsing white space.
     pub(super) fn words(&mut self, text: &str) {
         if self.is_full() {
             return;
@@ -45,7 +44,6 @@ impl Blocks {
         }
     }
 
-    /// Ends a line of preformatted text.
     pub(super) fn raw_line_end(&mut self) {
         if !self.line.is_empty() && !self.line.ends_with('\n') {
             self.line.push('\n');
@@ -128,7 +126,6 @@ impl Blocks {
         self.indents.pop();
     }
 
-    /// Returns the output and whether it was cut.
     pub(super) fn finish(mut self) -> (String, bool) {
         if !self.out.is_empty() {
             self.out.push('\n');

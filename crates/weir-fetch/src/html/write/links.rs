@@ -47,7 +47,6 @@ fn enclosed(link: &str) -> String {
     if link.contains([' ', '(', ')']) { format!("<{link}>") } else { link }
 }
 
-/// Formats a link as Markdown.
 pub(super) fn link(text: &str, link: Option<&str>) -> String {
     match link {
         // A sign that links to its own heading.
@@ -61,7 +60,6 @@ pub(super) fn link(text: &str, link: Option<&str>) -> String {
     }
 }
 
-/// Formats code within a line.
 pub(super) fn code(text: &str) -> String {
     let text = text.replace('\n', " ");
     if text.contains('`') {

@@ -69,7 +69,6 @@ fn members(object: Node<'_>, text: &str) -> Vec<Pair> {
     object.named_children(&mut cursor).filter_map(pair).collect()
 }
 
-/// Sets the visibility of the items of a file.
 pub(in crate::languages) fn finish(items: &mut Vec<Item>, root: Node<'_>, text: &str) {
     let mut is_module = false;
     let mut pairs = Vec::new();
@@ -118,7 +117,6 @@ enum ExportScope {
     DeclaredByName,
 }
 
-/// Applies the exports among some items to their siblings.
 fn apply_exports(items: &mut Vec<Item>, mut pairs: Vec<Pair>, scope: ExportScope, text: &str) {
     for item in items.iter_mut().filter(|item| is_export(item)) {
         // The grammar does not accept a keyword as a name: `export { null_ as null }`.

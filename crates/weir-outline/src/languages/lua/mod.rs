@@ -58,7 +58,6 @@ fn values(node: Node<'_>) -> Vec<Node<'_>> {
     given(node).into_iter().filter(|node| node.kind() != "function_definition").collect()
 }
 
-/// Returns the bodies of functions that are assigned to names.
 fn bodies(node: Node<'_>) -> Vec<Node<'_>> {
     let functions = given(node).into_iter().filter(|node| node.kind() == "function_definition");
     functions.filter_map(|node| node.child_by_field_name("body")).collect()

@@ -8,7 +8,6 @@ use super::is_public;
 use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::Site;
 
-/// Collects the names that an import binds.
 pub(super) fn imported(site: &Site<'_>, names: &mut Vec<String>) {
     let text = |node: Node<'_>| site.text.get(node.byte_range()).unwrap_or_default().to_owned();
     let mut cursor = site.node.walk();
@@ -25,7 +24,6 @@ pub(super) fn imported(site: &Site<'_>, names: &mut Vec<String>) {
     }
 }
 
-/// Sets the visibility of the items of a module.
 pub(super) fn finish(items: &mut Vec<Item>, root: Node<'_>, text: &str) {
     let listed = all(root, text);
     let imports_only = items.iter().all(|item| item.kind == ItemKind::Export || is_dunder(item));

@@ -116,7 +116,6 @@ fn visibility(site: &Site<'_>) -> Visibility {
     if name.is_some_and(is_public) { Visibility::Public } else { Visibility::Private }
 }
 
-/// Returns the docstring of a body or of the file.
 fn doc(node: Node<'_>, text: &str) -> Option<String> {
     let body = match node.kind() {
         "module" => node,

@@ -150,7 +150,6 @@ impl SqlFile<'_> {
         name
     }
 
-    /// Returns the columns of a table, and its constraints.
     fn columns(&self, words: &[&SqlToken]) -> Vec<Item> {
         let Some(start) = words.iter().position(|token| token.is(self.text, "(")) else { return Vec::new() };
         let inside = words.get(start + 1..).unwrap_or_default();

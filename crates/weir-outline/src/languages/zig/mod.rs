@@ -41,7 +41,6 @@ fn container(node: Node<'_>) -> Option<Node<'_>> {
     first_of(node, &CONTAINERS)
 }
 
-/// Returns the type that a function creates and returns.
 fn returned(node: Node<'_>) -> Option<Node<'_>> {
     let body = children(node.child_by_field_name("body")?);
     let given = body.into_iter().filter_map(|node| first_of(node, &["return_expression"]));

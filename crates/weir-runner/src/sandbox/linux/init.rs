@@ -23,7 +23,6 @@ use crate::{BROKER_PORT, EGRESS_PORT, Level, Network, Spec};
 const LEFTOVER_GRACE: Duration = Duration::from_millis(300);
 const MEMORY_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Executes the run and ends this process.
 pub(super) fn run(socket: &UnixStream, isolation: Isolation) -> Result<(), Failure> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).doing("tie this process to the helper")?;
     if isolation != Isolation::Bare {

@@ -29,7 +29,6 @@ impl Isolation {
 }
 
 impl Spec {
-    /// Returns the isolation that the helper needs.
     pub(crate) fn isolation(&self) -> Isolation {
         match (self.level, self.network) {
             (Level::Full, Network::Host) => Isolation::HostNetwork,
@@ -38,7 +37,6 @@ impl Spec {
         }
     }
 
-    /// Encodes the spec together with the compiled system call filter.
     pub(crate) fn encode(&self, filter: &[u8]) -> Vec<u8> {
         let mut out = Writer::default();
         out.number(match self.level {

@@ -32,7 +32,6 @@ const FILTERS: &str = "(d.level IN ('project', 'user') OR (d.level = 'work' AND 
 
 const COLUMNS: &str = "c.id, c.entry_id, d.kind, d.at, d.work IS ?4 AND ?4 IS NOT NULL";
 
-/// Returns the best chunks by keywords.
 pub(super) fn by_words(
     db: &Connection,
     scope: &Scope,
@@ -60,7 +59,6 @@ pub(super) fn by_words(
     Ok(found)
 }
 
-/// Returns one chunk, if it passes the filters.
 pub(super) fn one(db: &Connection, scope: &Scope, query: &Query, id: i64) -> rusqlite::Result<Option<Candidate>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM chunks c CROSS JOIN documents d ON d.entry_id = c.entry_id

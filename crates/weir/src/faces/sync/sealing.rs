@@ -70,7 +70,6 @@ pub(super) fn previewed(one: PreviewedRecord) -> Value {
     }
 }
 
-/// Says how the project is sealed.
 pub(super) fn lines(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(seal) = &report.sealed {

@@ -11,7 +11,6 @@ impl TestHome {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Runs the program in the project.
     pub(super) fn weir(&self, arguments: &[&str]) -> std::process::Output {
         std::fs::create_dir_all(self.path("home")).unwrap();
         let mut command = std::process::Command::new(WEIR);

@@ -137,7 +137,6 @@ impl World {
         self.own_all();
     }
 
-    /// Makes the user the owner of everything.
     pub(super) fn own_all(&self) {
         if is_root() && self.user == User::Plain {
             // Root keeps the program, as with an installed one.
@@ -191,7 +190,6 @@ impl World {
         parsed(&self.output(code))
     }
 
-    /// Compiles a probe to where the run can start it.
     pub(super) fn compile(&self, source: &str) {
         compile(source, &self.project().join("out/probe"));
         self.own_all();

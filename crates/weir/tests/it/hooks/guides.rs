@@ -138,7 +138,6 @@ fn what_the_summary_says_is_kept_and_not_said_again() {
     assert_eq!(session.faults(), "");
 }
 
-/// Writes a transcript of the session in which the model says this.
 fn says(session: &Session, words: &str) {
     let message = json!({ "id": "m1", "role": "assistant", "content": [{ "type": "text", "text": words }] });
     let row = json!({ "type": "assistant", "sessionId": session.key, "message": message });

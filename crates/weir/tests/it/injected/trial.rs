@@ -345,7 +345,6 @@ fn empty(folder: &Path) {
     }
 }
 
-/// Copies what is in a folder, with its times and permissions.
 fn copy(from: &Path, to: &Path) {
     let status = Command::new("cp").arg("-a").arg(from.join(".")).arg(to).status().unwrap();
     assert!(status.success(), "{} cannot be copied", from.display());

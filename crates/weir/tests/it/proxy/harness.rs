@@ -73,7 +73,6 @@ fn find<'h>(headers: &'h [(String, String)], name: &str) -> Option<&'h str> {
     headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
 }
 
-/// Reads the first line and the headers.
 fn head(from: &mut impl BufRead) -> Option<(String, Vec<(String, String)>)> {
     let mut next = || {
         let mut line = String::new();
@@ -165,7 +164,6 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
-    /// Starts a proxy in the project, in front of an API.
     pub(super) fn start(home: &Home, url: &str) -> Self {
         Self::spawn(Self::command(home, url))
     }
@@ -196,7 +194,6 @@ impl Proxy {
         self.address.to_string()
     }
 
-    /// Sends a request to a model.
     pub(super) fn post(&self, path: &str, body: &[u8]) -> Answered {
         self.send(&format!("POST {path}"), &[("content-type", "application/json")], body)
     }

@@ -72,7 +72,6 @@ pub(super) fn collapse(text: &[u8]) -> String {
     collapsed
 }
 
-/// Returns whether an element has no end tag.
 #[rustfmt::skip]
 pub(super) fn is_void(name: &[u8]) -> bool {
     matches!(name,

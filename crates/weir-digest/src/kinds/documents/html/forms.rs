@@ -95,7 +95,6 @@ impl Forms {
         }
     }
 
-    /// Adds an option of the last choice.
     pub(super) fn option(&mut self, text: &str, is_selected: bool) {
         self.options += 1;
         if is_selected || self.options == 1 {

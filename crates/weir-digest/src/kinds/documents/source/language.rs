@@ -159,7 +159,6 @@ impl Language {
         }
     }
 
-    /// Returns what a line defines or imports.
     pub(super) fn find(self, line: &str) -> Option<LineItem<'_>> {
         let text = line.trim();
         let top = !line.starts_with([' ', '\t']);

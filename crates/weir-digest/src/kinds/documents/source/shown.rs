@@ -177,7 +177,6 @@ fn short(text: &str) -> &str {
     rest.get(..rest.floor_char_boundary(100)).unwrap_or(rest)
 }
 
-/// Joins short texts into rows.
 fn rows(texts: impl Iterator<Item = String>) -> Vec<Item> {
     let mut rows = joined(texts, "; ", ROW_BYTES);
     rows.truncate(MAX_ITEMS);
