@@ -16,7 +16,6 @@ pub use seeds::seeds;
 
 /// A parser and its invariants.
 pub struct Target {
-    /// The name on the command line.
     pub name: &'static str,
     /// Checks one input.
     pub run: fn(&[u8]),

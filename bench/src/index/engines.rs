@@ -12,7 +12,6 @@ use crate::semantic;
 
 const NOW: Timestamp = Timestamp(1_800_000_000_000);
 const MAX_HITS: usize = 10;
-/// The number of chunks that are embedded in one transaction.
 const EMBED_BATCH_CHUNKS: usize = 4_096;
 
 pub(super) trait Engine {

@@ -13,7 +13,6 @@ use crate::semantic;
 
 /// The time of a question without one: after every document.
 const LATER: Timestamp = Timestamp(1_900_000_000_000);
-/// The number of chunks that are embedded in one transaction.
 const EMBED_BATCH_CHUNKS: usize = 4_096;
 
 /// Returns the rankings by words alone, and those by words, meaning and time. The documents are stored once for both.

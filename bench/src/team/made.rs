@@ -14,7 +14,6 @@ pub(super) const MILLIS: i64 = 1_700_000_000_000;
 pub(super) struct Made {
     /// How many entries each tenant has, largest first.
     pub(super) tenants: Vec<u64>,
-    /// All entries, tenant by tenant.
     pub(super) entries: Vec<MadeEntry>,
 }
 

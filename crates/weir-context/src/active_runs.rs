@@ -45,7 +45,6 @@ impl ActiveRuns {
         number
     }
 
-    /// Removes a run that is over.
     pub fn leave(&self, number: u64) {
         lock(&self.stoppers).retain(|(other, _)| *other != number);
     }
@@ -62,7 +61,6 @@ impl ActiveRuns {
         lock(&self.tree)
     }
 
-    /// Takes the waiting helper, if there is one.
     pub fn take_ready(&self) -> Option<Ready> {
         lock(&self.ready).take()
     }

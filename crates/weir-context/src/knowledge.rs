@@ -52,7 +52,6 @@ struct StoreSetup {
     /// The project that owns the project's store.
     owner: ProjectKey,
     limits: Limits,
-    /// The configured model.
     embedding: EmbeddingModel,
     /// The same model, once it is loaded.
     model: LazyModel,
@@ -178,7 +177,6 @@ impl Knowledge {
         Arc::strong_count(&self.stores) == 1
     }
 
-    /// Returns the scope of a call.
     pub fn scope(&self, work: Option<String>, session: &Session) -> Scope {
         Scope { work, session: session.key.clone(), ..Scope::project(self.setup.owner.clone()) }
     }

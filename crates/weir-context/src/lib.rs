@@ -98,17 +98,14 @@ impl Context {
         self.session.live_output()
     }
 
-    /// Returns the same context with another reader of its answers.
     pub fn with_reader(self, reader: Reader) -> Self {
         Self { session: self.session.with_reader(reader), ..self }
     }
 
-    /// Whether a person reads the answer.
     pub fn is_for_person(&self) -> bool {
         self.session.reader == Reader::Person
     }
 
-    /// Returns the same context, within a session.
     pub fn in_session(self, key: Option<SessionKey>) -> Self {
         Self { session: self.session.in_session(key), ..self }
     }
@@ -118,7 +115,6 @@ impl Context {
         Self { session: self.session.in_work(work), ..self }
     }
 
-    /// Returns the same context with a way to ask the user.
     pub fn with_consent_prompt(self, ask: ConsentPrompt) -> Self {
         Self { session: self.session.with_consent_prompt(ask), ..self }
     }
@@ -192,7 +188,6 @@ impl Context {
         self.machine.config_problem.as_ref()
     }
 
-    /// Returns the environment as it was read.
     pub fn env(&self) -> &Env {
         &self.machine.env
     }
@@ -201,7 +196,6 @@ impl Context {
         &self.machine.running
     }
 
-    /// Returns the project that the call is made in.
     pub fn project(&self) -> &Project {
         &self.machine.project
     }

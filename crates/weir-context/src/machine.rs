@@ -12,13 +12,10 @@ use crate::active_runs::ActiveRuns;
 
 /// The machine that a call acts on, seen from the folder of the call.
 pub struct Machine {
-    /// The environment as it was read.
     pub env: Env,
     /// The paths of Weir's data, configuration and cache.
     pub paths: Paths,
-    /// The project that the call is made in.
     pub project: Project,
-    /// The user's configuration.
     pub config: Config,
     /// Why the configuration cannot be used, if the call goes on with the defaults nevertheless.
     pub config_problem: Option<CommandError>,

@@ -115,7 +115,6 @@ pub async fn denied_hosts(context: &Context, tool: &str, hosts: &[&str]) -> Vec<
     denied
 }
 
-/// Returns the gate for the rules as they are now.
 pub fn gate(context: &Context) -> Gate {
     let rules = rules(context);
     let (context, added) = (context.clone(), rules.additional_folders().to_vec());

@@ -49,7 +49,6 @@ impl<'a> StoredTextSource<'a> {
         Self { text, left_out: None, only: OnceCell::new() }
     }
 
-    /// Returns the total number of lines.
     pub fn lines(&self) -> Result<u64, CommandError> {
         match self.has_one_frame() {
             // The last line may lack its end.

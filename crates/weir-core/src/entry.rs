@@ -57,9 +57,7 @@ pub struct NewEntry {
     pub source: Option<String>,
     /// The text itself, byte for byte; empty if it was written to the store piece by piece.
     pub text: Vec<u8>,
-    /// The note's own fields, if the entry is a note.
     pub note: Option<Note>,
-    /// The result of the run, if the entry is the output of one.
     pub run: Option<RunFacts>,
     /// The reference to store the entry under, if one was drawn earlier.
     pub reference: Option<Reference>,
@@ -94,18 +92,15 @@ pub struct Entry {
     pub title: String,
     pub source: Option<String>,
     pub at: Timestamp,
-    /// When the entry expires, if ever.
     pub expires_at: Option<Timestamp>,
     /// Whether the entry is kept regardless of its age, because a note cites it.
     pub pinned: bool,
     pub bytes: u64,
     /// The number of secrets removed before storing.
     pub redactions: u32,
-    /// The note's own fields, if the entry is a note.
     pub note: Option<Note>,
     /// The newer note that superseded this one.
     pub superseded_by: Option<Reference>,
-    /// The result of the run, if the entry is the output of one.
     pub run: Option<RunFacts>,
 }
 

@@ -66,7 +66,6 @@ crate::written_enum! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     pub kind: EventKind,
-    /// How much it matters.
     pub priority: Priority,
     /// The event in one sentence or line.
     pub text: String,

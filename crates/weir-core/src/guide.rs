@@ -42,7 +42,6 @@ pub struct Fact<'a> {
 /// The parameters of a guide.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
-    /// Maximum number of tokens.
     pub budget: usize,
     /// Counts the tokens of a text.
     pub count: fn(&str) -> usize,

@@ -5,7 +5,6 @@ use crate::{EntryKind, Timestamp};
 /// The limits of a store. The defaults are those in the documentation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Number of days that the output of a run is kept.
     pub run_days: u32,
     /// Number of days that a page, a file or an import is kept.
     pub page_days: u32,
@@ -52,7 +51,6 @@ crate::written_enum! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gone {
     pub why: WhyGone,
-    /// When it was removed.
     pub at: Timestamp,
     pub kind: EntryKind,
 }

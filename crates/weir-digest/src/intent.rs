@@ -28,7 +28,6 @@ const LENGTH: f64 = 0.4;
 pub struct IntentMatches {
     /// How often each of the words asked for occurs.
     often: Part,
-    /// The sections that match, the best first.
     sections: Part,
     /// Words that distinguish the sections of the output, as suggestions for the next question.
     words: Part,

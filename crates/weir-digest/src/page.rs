@@ -6,7 +6,6 @@ pub struct Page {
     /// What this is, in our words and with its numbers: `pytest: 3 failed, 309 passed`. It must not contain text of the
     /// output, because it is shown outside the marks.
     pub what: String,
-    /// The parts, in the order in which they are shown.
     pub parts: Vec<Part>,
     /// The names of the kinds that read the output, in the order of their first lines.
     pub kinds: Vec<&'static str>,

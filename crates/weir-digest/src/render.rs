@@ -31,7 +31,6 @@ pub struct Frame<'a> {
     pub head: &'a str,
     /// Further remarks, one line each.
     pub remarks: &'a [String],
-    /// The reference of the whole output.
     pub reference: Reference,
     pub lines: u64,
     pub bytes: u64,

@@ -29,7 +29,6 @@ pub struct Selected {
     pub unit: &'static str,
     /// A line that describes them, such as the names of the columns.
     pub head: Option<String>,
-    /// The values that were wanted and fit.
     pub lines: Vec<String>,
     pub total: u64,
 }

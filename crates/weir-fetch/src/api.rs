@@ -22,12 +22,9 @@ const MAX_ANSWER_BYTES: u64 = 64 << 20;
 pub struct ApiServer {
     /// The URL, such as `https://weir.example.org`.
     pub url: String,
-    /// The token that is sent with each request.
     pub token: String,
-    /// The time limit of a request.
     pub timeout: Duration,
     pub proxies: Proxies,
-    /// The trusted certificates.
     pub roots: RootCertificates,
     /// Whether the token may be sent without encryption to another machine.
     pub is_insecure: bool,

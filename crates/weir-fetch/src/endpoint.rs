@@ -32,11 +32,9 @@ pub struct Endpoint {
     pub key: Option<String>,
     /// The number of dimensions of a vector. If missing, one request to the model finds it out.
     pub width: Option<usize>,
-    /// The number of texts in one request.
     pub batch: usize,
     pub timeout: Duration,
     pub proxies: Proxies,
-    /// The trusted certificates.
     pub roots: RootCertificates,
 }
 

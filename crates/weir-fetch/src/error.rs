@@ -69,10 +69,7 @@ pub enum FetchError {
     },
     /// A redirect leads from https to http.
     #[error("insecure redirect from https to {}", short(url))]
-    Downgrade {
-        /// The target of the redirect.
-        url: String,
-    },
+    Downgrade { url: String },
     /// The server answered with an error status.
     #[error("{} answered {status}{}", short(url), retry.as_ref().map(|after| format!(", retry after {after}")).unwrap_or_default())]
     Status {

@@ -24,7 +24,6 @@ pub struct Page {
     pub title: String,
     /// The media type sent by the server, such as `text/html`.
     pub media: String,
-    /// The original format.
     pub form: PageFormat,
     pub text: String,
     /// The entity tag, to check later whether the page has changed.

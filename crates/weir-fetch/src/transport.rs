@@ -83,7 +83,6 @@ pub struct Settings {
     /// The hosts that may be reached.
     pub guard: Guard,
     pub proxies: Proxies,
-    /// The trusted certificates.
     pub roots: RootCertificates,
     pub names: NameResolver,
     /// Whether a redirect may lead from https to http.

@@ -95,7 +95,6 @@ impl FileSavings {
         self.without += without;
     }
 
-    /// Returns the saved share in percent.
     pub fn percent(&self) -> u64 {
         (self.without - self.given) * 100 / self.without.max(1)
     }

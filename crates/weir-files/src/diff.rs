@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The number of context lines around a change.
 const CONTEXT_LINES: usize = 1;
 
 /// Returns as many of the changes as fit in a number of tokens, and whether that is all of them.

@@ -17,9 +17,7 @@ const MIN_SIMILAR_PERCENT: usize = 50;
 /// A requested change.
 #[derive(Debug, Clone, Copy)]
 pub struct Edit<'a> {
-    /// The text to replace.
     pub old: &'a str,
-    /// The replacement.
     pub new: &'a str,
     /// Whether to replace every occurrence. Otherwise, the text must occur exactly once.
     pub all: bool,

@@ -30,7 +30,6 @@ pub struct FileUse<'a> {
     pub place: &'a FileLocation,
     pub content: &'a Content,
     pub text: &'a str,
-    /// What the session did.
     pub how: FileAction,
     /// Whether the model now has all of this content.
     pub shown: bool,

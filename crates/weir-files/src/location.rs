@@ -46,7 +46,6 @@ impl FileLocation {
         self.full.parent().unwrap_or(Path::new("/"))
     }
 
-    /// Returns the name of the file within its folder.
     pub fn name(&self) -> &OsStr {
         self.full.file_name().unwrap_or_default()
     }

@@ -31,7 +31,6 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Replaces the content that was read.
 pub fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[u8]) -> Result<(), Failure> {
     let fresh = TempFile::write(folder, name, bytes, 0o600)?;
     os::keep_mode(&fresh.file, &before.about)?;
@@ -50,7 +49,6 @@ pub fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[u8]) ->
     Ok(folder.sync()?)
 }
 
-/// Creates a file where none exists.
 pub fn create(folder: &Folder, name: &OsStr, bytes: &[u8]) -> Result<(), Failure> {
     // The user's umask applies.
     let fresh = TempFile::write(folder, name, bytes, 0o666)?;

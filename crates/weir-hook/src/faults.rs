@@ -54,7 +54,6 @@ fn lines_in(path: &Path) -> io::Result<Vec<String>> {
     Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
-/// Returns the path of the log.
 pub fn path(paths: &Paths) -> PathBuf {
     paths.data.join("hook-faults.log")
 }

@@ -166,7 +166,6 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
 
 /// The circumstances in which a hook is answered.
 pub struct HookContext<'a> {
-    /// The environment.
     pub env: &'a Env,
     /// The locations of the data and the configuration.
     pub paths: Paths,
@@ -259,7 +258,6 @@ struct Call<'a> {
     payload: &'a Payload,
     paths: Paths,
     switch: Switch,
-    /// The user's configuration, once it is needed.
     config: OnceCell<Config>,
     scope: Scope,
     folder: PathBuf,

@@ -100,7 +100,6 @@ impl SessionLocation {
         Ok(store)
     }
 
-    /// Returns the spool of the project's store.
     pub fn spool(&self) -> Spool {
         Spool::beside(&self.folder)
     }

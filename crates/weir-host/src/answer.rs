@@ -77,7 +77,6 @@ pub enum Unbounded {
 }
 
 impl<D> Answer<D> {
-    /// Returns an answer that found what was asked for.
     pub fn new(text: String, data: D) -> Self {
         Self { text, data, found: true, unbounded: None, exit_code: None, printed: Vec::new() }
     }

@@ -98,7 +98,6 @@ pub struct Env {
 pub struct Paths {
     /// Everything Weir stores.
     pub data: PathBuf,
-    /// The user's configuration file.
     pub config: PathBuf,
     /// Data that can be recreated.
     pub cache: PathBuf,
@@ -149,7 +148,6 @@ impl Env {
         self.all().iter().filter(|(name, _)| names.iter().any(|wanted| name == wanted.as_str())).cloned().collect()
     }
 
-    /// Returns the value of a variable.
     pub fn value(&self, name: &str) -> Option<&OsStr> {
         self.all().iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
     }

@@ -31,7 +31,6 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Returns the name, for counters.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Failed => "failed",

@@ -9,7 +9,6 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::os;
 
-/// The largest settings file that is read, in bytes.
 pub const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
 /// Reads one of the user's own files. Follows links, since many people keep their settings elsewhere and link to them.

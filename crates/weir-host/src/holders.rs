@@ -9,7 +9,6 @@ use crate::os;
 
 /// The byte of the shared-memory file that a writer locks: <https://www.sqlite.org/walformat.html#wal_locks>.
 const WRITE_LOCK: u64 = 120;
-/// How many characters of a command line are shown.
 const MAX_COMMAND_CHARS: usize = 80;
 
 /// Describes the process that holds the write lock of a database or, failing that, the processes that have it open.

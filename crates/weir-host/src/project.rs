@@ -86,7 +86,6 @@ impl Project {
         self.shared.as_ref()
     }
 
-    /// Returns the project as the user's list of projects has it.
     pub fn as_known(&self, used_at: Timestamp) -> KnownProject {
         KnownProject {
             key: self.own_key().to_owned(),

@@ -56,7 +56,6 @@ pub fn all(data: &Path) -> io::Result<Vec<(String, SharedStore)>> {
     Ok(all)
 }
 
-/// Writes the record of a project, in one step.
 pub fn write(data: &Path, name: &str, record: &SharedStore) -> io::Result<()> {
     let folder = data.join(FOLDER);
     private::folder(&folder)?;

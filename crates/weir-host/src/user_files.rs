@@ -8,7 +8,6 @@ use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 use crate::os;
 
-/// The largest file of a client that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Returns the text of a file, or `None` if it does not exist.

@@ -42,7 +42,6 @@ pub struct StoredPage {
 pub enum PageOrigin {
     /// Over the network.
     Fetched {
-        /// The format of the page.
         form: &'static str,
         redirects: u8,
         /// Remarks on what was cut or changed.

@@ -9,7 +9,6 @@ use weir_host::project::Project;
 
 use crate::staleness::GitQuery;
 
-/// The maximum output of git that is read, in bytes.
 const MAX_OUTPUT_BYTES: u64 = 64 << 10;
 /// The last line of a complete list.
 const END: &str = "end";

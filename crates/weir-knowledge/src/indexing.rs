@@ -43,7 +43,6 @@ pub struct IndexRequest {
     pub exclude: Vec<String>,
 }
 
-/// Indexes a file or a folder.
 pub async fn index(context: &Context, order: IndexRequest) -> Result<Answer<IndexData>, CommandError> {
     let scope = context.scope();
     // Indexing may take minutes, and other calls must not wait for it.

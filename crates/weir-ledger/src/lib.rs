@@ -20,7 +20,6 @@ pub use statement::{Sql, Statement};
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
     pub name: &'static str,
-    /// The statements.
     pub sql: &'static str,
 }
 
@@ -43,16 +42,10 @@ pub struct Applied {
 pub enum HistoryError {
     /// The database has a migration that this version does not know.
     #[error("it has migration `{found}`")]
-    Newer {
-        /// The migration.
-        found: String,
-    },
+    Newer { found: String },
     /// The database ran a different migration under this name.
     #[error("it ran another version of migration `{name}`")]
-    Other {
-        /// The migration.
-        name: String,
-    },
+    Other { name: String },
 }
 
 /// Returns the migrations that have not run, in their order. `applied` has those that have, in the order they ran.

@@ -22,7 +22,6 @@ use super::message::{parse, refusal};
 const MAX_LINE_BYTES: usize = 16 << 20;
 /// How many bytes of both ends of a longer line are kept, to answer it by its ID.
 const END_BYTES: usize = 256;
-/// The maximum number of unanswered requests.
 const MAX_OPEN_REQUESTS: usize = 1_024;
 /// A larger buffer is not kept for the next line.
 const MAX_KEPT_BUFFER_BYTES: usize = 64 << 10;

@@ -75,7 +75,6 @@ impl KnowledgeContext {
         self.session.face
     }
 
-    /// Whether a person reads the answer.
     pub fn is_for_person(&self) -> bool {
         self.session.reader == Reader::Person
     }
@@ -85,7 +84,6 @@ impl KnowledgeContext {
         self.session.origin
     }
 
-    /// Returns the scope of the call.
     pub fn scope(&self) -> Scope {
         self.scope.clone()
     }
@@ -131,7 +129,6 @@ impl KnowledgeContext {
         self.knowledge.with_stores(self.session.cancelled(), work).await
     }
 
-    /// Keeps an entry and makes it searchable.
     pub async fn keep(&self, entry: NewEntry) -> Result<Kept, CommandError> {
         self.knowledge.keep(self.scope(), entry, self.session.cancelled()).await
     }
@@ -177,12 +174,10 @@ impl KnowledgeContext {
         }
     }
 
-    /// Returns the background runs in progress.
     pub fn runs_in_progress(&self) -> Vec<RunningCommand> {
         self.local.as_ref().map(background::running).unwrap_or_default()
     }
 
-    /// Finds a background run in progress by its reference.
     pub fn run_in_progress(&self, reference: Reference) -> Result<Option<RunProgress>, CommandError> {
         match &self.local {
             Some(local) => background::find(local, reference),

@@ -44,7 +44,6 @@ pub fn no_such_tool(name: &str) -> String {
     format!("no tool `{}`; available: {names}", one_line(name, 60))
 }
 
-/// Returns an operation as a tool of MCP.
 pub fn tool(operation: &Operation) -> Tool {
     let tool = weir_tools::described(operation.tool, operation.effect, (operation.schema)());
     match operation.follows_references {

@@ -45,7 +45,6 @@ pub struct Item {
     pub bytes: Range<usize>,
     /// Its first and last line, counted from 1.
     pub lines: (u32, u32),
-    /// The items inside it.
     pub children: Vec<Item>,
 }
 

@@ -42,7 +42,6 @@ impl fmt::Display for OutlineError {
 
 impl std::error::Error for OutlineError {}
 
-/// Makes the outline of a file.
 pub fn outline(language: &'static Language, text: &str) -> Result<Outline, OutlineError> {
     if text.len() > LARGEST {
         return Err(OutlineError::TooLarge);

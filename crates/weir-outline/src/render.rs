@@ -56,7 +56,6 @@ fn is_smaller(shown: &str, text: &str) -> bool {
 }
 
 impl Outline {
-    /// Renders the outline, whatever its size.
     pub fn render(&self, level: Level) -> String {
         let mut text = self.head();
         let selection = self.selection(level);

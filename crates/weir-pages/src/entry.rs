@@ -60,10 +60,8 @@ pub struct SessionLink {
 /// What an entry comes to.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Figures {
-    /// Tokens of the whole text.
     pub tokens: Option<u64>,
     pub digest_tokens: Option<u64>,
-    /// Lines of the whole text.
     pub lines: Option<u64>,
     pub bytes: u64,
     /// Secrets that were removed before it was stored.

@@ -42,13 +42,11 @@ pub struct Notes {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
     pub topics: u64,
-    /// Notes with a doubt.
     pub doubtful: u64,
     /// Notes that wait for the user.
     pub unconfirmed: u64,
     /// Notes that hold.
     pub current: u64,
-    /// Notes that were replaced.
     pub superseded: u64,
     /// Old notes that nobody has opened.
     pub never_read: u64,

@@ -15,13 +15,11 @@ use crate::text::Text;
 pub struct Projects {
     /// The projects, the one that was used last first.
     pub rows: Vec<ProjectRow>,
-    /// How many days the figures cover.
     pub days: u64,
 }
 
 #[derive(Debug, Clone)]
 pub struct ProjectRow {
-    /// The identity of the project.
     pub key: Text,
     pub name: Text,
     /// The folder, as a person writes it.
@@ -38,7 +36,6 @@ pub struct ProjectRow {
     pub notes: Option<u64>,
     /// What its store takes, in bytes.
     pub bytes: Option<u64>,
-    /// What its sessions cost.
     pub spent: Option<Money>,
     /// Tokens held back, less what that cost.
     pub net_tokens: Option<i64>,

@@ -16,7 +16,6 @@ use crate::words::{Badge, Span, Words};
 pub struct Search {
     /// What was asked; empty before the first question.
     pub query: Text,
-    /// The filters, each with its choices.
     pub filters: Filters,
     /// The hits of this page, the best first.
     pub hits: Vec<Hit>,
@@ -105,7 +104,6 @@ pub struct Hit {
     pub line: Option<u64>,
     /// What else there is to say in a few words: the revision, the heading, the host.
     pub about: Option<Text>,
-    /// The text that was found.
     pub excerpt: Excerpt,
     /// Whose words it is.
     pub words: Words,

@@ -39,7 +39,6 @@ pub struct Session {
     /// The length of the window over its requests, if its transcript has them.
     pub window: Option<WindowCourse>,
     pub timeline: Timeline,
-    /// The guides that can be shown, in order.
     pub guides: Vec<GuideChoice>,
     /// The chosen one.
     pub guide: Option<Guide>,
@@ -54,7 +53,6 @@ pub struct Figures {
     pub window_now: Option<u64>,
     /// What the next request costs at least: an estimate.
     pub next_request: Option<Money>,
-    /// What it has cost.
     pub spent: Option<Money>,
     /// Tokens held back, less what was asked for again and Weir's own text.
     pub net_tokens: Option<i64>,

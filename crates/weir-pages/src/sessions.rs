@@ -15,7 +15,6 @@ pub struct Sessions {
     pub rows: Vec<SessionRow>,
     /// How many sessions there are in all; none if they are too many to count.
     pub total: Option<u64>,
-    /// Whether this page begins with the newest session.
     pub is_newest: bool,
     /// The place after which the next page begins, if there is one.
     pub older: Option<Text>,
@@ -52,7 +51,6 @@ pub struct SessionRow {
     pub requests: Option<u64>,
     /// The length of its window now, in tokens.
     pub window_now: Option<u64>,
-    /// What it has cost.
     pub spent: Option<Money>,
     /// Tokens held back, less what was asked for again and Weir's own text.
     pub net_tokens: Option<i64>,

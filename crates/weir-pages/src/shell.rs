@@ -15,7 +15,6 @@ pub struct Shell {
     /// The chosen project; none means all of them.
     pub project: Option<ProjectLink>,
     pub other_projects: Vec<ProjectLink>,
-    /// The theme that the user has chosen.
     pub theme: Theme,
     /// Whether single letters act as keys. Some people type by voice, and must be able to turn them off.
     pub has_keys: bool,

@@ -24,7 +24,6 @@ impl Text {
         written
     }
 
-    /// Returns whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.0.trim().is_empty()
     }

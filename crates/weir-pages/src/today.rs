@@ -84,7 +84,6 @@ pub struct Day {
 pub struct DayFigures {
     pub sessions: u64,
     pub account: Account,
-    /// What the sessions cost.
     pub spent: Option<Money>,
 }
 

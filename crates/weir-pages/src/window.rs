@@ -36,11 +36,9 @@ pub struct Window {
     pub verdict: Text,
     /// The price that was used, in words.
     pub price: Text,
-    /// Each session at the chosen sizes.
     pub by_session: Vec<SessionCost>,
     /// The sizes of that table.
     pub compared: Vec<u64>,
-    /// How the recommended size is set.
     pub setting: Option<SettingPreview>,
     pub measured: Text,
     pub assumed: Text,

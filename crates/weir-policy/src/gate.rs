@@ -142,7 +142,6 @@ pub struct Surroundings {
     /// Folders outside the project that the user added to it.
     pub additional: Vec<PathBuf>,
     pub own: OwnFolders,
-    /// Who calls.
     pub caller: Caller,
 }
 

@@ -29,7 +29,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the verdict as one word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -111,7 +110,6 @@ pub struct RuleProblem {
 #[derive(Debug, Clone)]
 pub struct Rule {
     pub text: String,
-    /// The verdict of the list that contains the rule.
     pub verdict: Verdict,
     pub path: PathBuf,
     /// Where the file comes from.
@@ -178,7 +176,6 @@ impl Rules {
         });
     }
 
-    /// Returns the rules, in the order of their sources.
     pub fn iter(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter()
     }

@@ -28,7 +28,6 @@ use super::wire::{self, WireFormat};
 const TALLY_PATH: &str = "/weir/stats";
 
 pub(super) struct Proxy {
-    /// Where requests go.
     pub(super) upstream: Upstream,
     /// What holds results back.
     pub(super) holder: Arc<Holder>,

@@ -37,7 +37,6 @@ pub(super) fn format_of(method: &Method, path: &str) -> Option<&'static WireForm
 
 /// A conversation, as a request has it.
 pub(super) struct Conversation<'a> {
-    /// The texts of the results, in the order of the body.
     pub(super) results: Vec<ResultText<'a>>,
     calls: HashMap<String, ModelCall<'a>>,
     first_call: Option<String>,

@@ -103,14 +103,12 @@ pub struct ApiToken {
     pub id: TokenId,
     /// The hash of its secret half. Comparing two hashes takes the same time whatever they are.
     pub hash: blake3::Hash,
-    /// The tenant whose records it is good for.
     pub tenant: TenantId,
     pub user: UserId,
     /// What it is good for.
     pub scope: TokenScope,
     /// The projects that it is good for, or `None` for all of the tenant.
     pub projects: Option<Vec<ProjectKey>>,
-    /// When it was issued.
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
@@ -126,7 +124,6 @@ pub enum TokenStanding {
 }
 
 impl TokenStanding {
-    /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -146,7 +143,6 @@ impl ApiToken {
         }
     }
 
-    /// Returns whether the token is good for a project.
     pub fn has_project(&self, project: &ProjectKey) -> bool {
         self.projects.as_ref().is_none_or(|projects| projects.contains(project))
     }

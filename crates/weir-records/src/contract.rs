@@ -75,7 +75,6 @@ macro_rules! contract_tests {
         }
     };
     (@table [] $($property:ident),+ $(,)?) => {
-        /// Every property, with its name.
         pub const PROPERTIES: &[(&str, fn(NewShelf<'_>))] = &[$((stringify!($property), $property)),+];
     };
     (@tests [$run:path] $($property:ident),+ $(,)?) => {

@@ -47,7 +47,6 @@ pub enum MoveState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MovedRecord {
     pub position: Position,
-    /// Its identity.
     pub id: RecordId,
     /// Who sees or saw it.
     pub audience: Audience,
@@ -123,7 +122,6 @@ pub trait Import: Export {
 pub struct MoveSource<'a> {
     pub log: &'a SqliteLog,
     pub accounts: &'a SqliteAccounts,
-    /// Its texts.
     pub blobs: &'a dyn Blobs,
 }
 
@@ -173,7 +171,6 @@ impl MoveFigures {
 /// How far a move is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoveProgress {
-    /// What is being done.
     pub phase: MovePhase,
     pub done: u64,
     /// How many records there are.

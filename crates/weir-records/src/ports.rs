@@ -170,7 +170,6 @@ pub struct SearchQuery {
     pub source: Option<String>,
     /// Only entries kept at or after this time.
     pub since: Option<Timestamp>,
-    /// At most this many hits.
     pub limit: usize,
 }
 

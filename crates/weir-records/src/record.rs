@@ -116,9 +116,7 @@ pub struct Kept {
 pub struct NoteFields {
     #[serde(with = "written::word")]
     pub kind: NoteKind,
-    /// The subject of the note.
     pub topic: Option<String>,
-    /// The files that the note is about, as they were when it was written.
     pub files: Vec<NoteFile>,
     pub commit: Option<String>,
     pub branch: Option<String>,
@@ -141,7 +139,6 @@ impl From<BoundFile> for NoteFile {
 }
 
 impl Body {
-    /// Returns the record that this one is about, if it is about another.
     pub fn about(&self) -> Option<RecordId> {
         match self {
             Self::Kept(_) | Self::Sealed(_) => None,
@@ -169,7 +166,6 @@ impl Body {
 }
 
 impl Record {
-    /// Returns the topic of the note that the record keeps, if it has one.
     pub fn topic(&self) -> Option<&str> {
         self.body.kept()?.note.as_ref()?.topic.as_deref()
     }

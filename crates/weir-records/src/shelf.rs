@@ -105,7 +105,6 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// Creates a shelf on three ports.
     pub fn new(ports: Ports, writer: Writer) -> Self {
         Self { ports, writer }
     }
@@ -132,7 +131,6 @@ impl Shelf {
         self.with_standing(scope, found)
     }
 
-    /// Returns the text of a record, if the record is visible in the scope.
     pub fn text(&self, scope: &Scope, id: RecordId) -> Result<Option<Vec<u8>>> {
         let Some(record) = self.one(scope, id)? else { return Ok(None) };
         let Some(kept) = record.body.kept() else { return Ok(None) };
@@ -143,7 +141,6 @@ impl Shelf {
         }
     }
 
-    /// Returns part of the text of a record, if the record is visible in the scope.
     pub fn text_range(&self, scope: &Scope, id: RecordId, range: Range<u64>) -> Result<Option<Vec<u8>>> {
         let Some(record) = self.one(scope, id)? else { return Ok(None) };
         let Some(kept) = record.body.kept() else { return Ok(None) };

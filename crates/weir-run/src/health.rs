@@ -59,7 +59,6 @@ pub fn languages(context: &Context) -> String {
     }
 }
 
-/// Returns the number of background runs in progress.
 pub fn in_background(context: &Context) -> usize {
     let runs = background::list(context).into_iter();
     runs.filter(|reference| background::find(context, *reference).is_ok_and(|found| found.is_some())).count()

@@ -99,12 +99,9 @@ const STORE_WAIT: Duration = Duration::from_secs(5);
 pub struct RunRequest {
     pub language: &'static Language,
     pub code: String,
-    /// The file that the code works on.
     pub file: Option<PathBuf>,
     pub folder: PathBuf,
-    /// The time limit of the run.
     pub timeout: Duration,
-    /// The source recorded for the output.
     pub source: Option<String>,
     /// What is asked with regard to layers.
     pub layer: LayerWish,
@@ -128,7 +125,6 @@ pub struct FinishedRun {
 }
 
 struct RunOptions<'a> {
-    /// Stops the run.
     stopper: &'a Stopper,
     /// The reference under which the output is stored. A new one if `None`.
     reference: Option<Reference>,

@@ -32,9 +32,7 @@ const FIRST_CHECK: Duration = Duration::from_millis(30);
 const MIN_PAUSE: Duration = Duration::from_millis(2);
 /// Complete checks are spaced so that they take at most this fraction (1/20) of the time.
 const CHECK_SPACING: u32 = 20;
-/// The maximum number of remarks about planted files.
 const MAX_REMARKS: usize = 5;
-/// The maximum number of changed files that are named.
 const MAX_NAMES: usize = 8;
 
 /// Watches for planted files from before a run begins until it is over.

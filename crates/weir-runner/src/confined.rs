@@ -20,7 +20,6 @@ use crate::Lost;
 
 pub use inside::{Fences, serve};
 
-/// Maximum size of a request or an answer in bytes.
 const MAX_MESSAGE_BYTES: usize = 16 << 20;
 /// Time in use after which a process is replaced, before the kernel ends it at [`inside::MAX_CPU_SECONDS`].
 const MAX_USE: Duration = Duration::from_secs(inside::MAX_CPU_SECONDS / 2);

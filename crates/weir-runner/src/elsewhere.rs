@@ -67,7 +67,6 @@ impl Supervisor {
         Err(io::Error::new(io::ErrorKind::Unsupported, "background runs are not supported on this system"))
     }
 
-    /// Returns whether the process has exited.
     pub fn is_over(&mut self) -> bool {
         match *self {}
     }

@@ -135,7 +135,6 @@ impl Supervisor {
         Ok((Self { process, _lifeline: lifeline }, answer))
     }
 
-    /// Returns whether the process has exited.
     pub fn is_over(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(Some(_)))
     }

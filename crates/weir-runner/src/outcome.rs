@@ -12,9 +12,7 @@ pub struct Outcome {
     pub ended: Ended,
     /// The exit code, unless a signal ended the run.
     pub exit_code: Option<i32>,
-    /// The signal that ended the run.
     pub signal: Option<i32>,
-    /// The sandbox level of the run.
     pub level: Level,
     /// The wall-clock duration.
     pub took: Duration,

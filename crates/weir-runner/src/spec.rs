@@ -110,7 +110,6 @@ pub struct Spec {
     pub programs: Vec<PathBuf>,
     /// The scratch folder to remove after the run, if `/tmp` is not private.
     pub scratch: Option<PathBuf>,
-    /// The resource limits.
     pub caps: Caps,
 }
 
@@ -164,7 +163,6 @@ pub struct Run<'a> {
     /// The standard input. Without one it is empty. The run can do with it what the descriptor allows, so it must not be
     /// a folder, which would lead out of the sandbox, nor open for writing. Only Linux connects it.
     pub input: Option<&'a Input>,
-    /// Signals the run to stop.
     pub stopper: &'a Stopper,
     /// A helper that was started ahead of time, if there is one.
     pub ready: Option<Ready>,

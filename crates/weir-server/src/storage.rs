@@ -36,7 +36,6 @@ pub(super) struct Place {
     database: Option<PostgresOptions>,
     /// How often the index is copied, in minutes, if something says so.
     copy_minutes: Option<u64>,
-    /// Whether the index has vectors.
     is_semantic: bool,
 }
 
@@ -68,7 +67,6 @@ pub(super) struct Storage {
     pub(super) ports: Ports,
     pub(super) accounts: Arc<dyn Accounts>,
     pub(super) index_started: Option<Started>,
-    /// How the index is copied, if it is.
     pub(super) copying: Option<Copying>,
     /// The model of the index's vectors, if it has any.
     pub(super) meaning: Option<Meaning>,

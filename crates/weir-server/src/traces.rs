@@ -45,7 +45,6 @@ const DEFAULT_DELAY_MILLIS: u64 = 5_000;
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the end of the server waits for the last batch.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(5);
-/// How much of a collector's answer is read, in bytes.
 const MAX_ANSWER_BYTES: usize = 64 << 10;
 /// The path of traces below the endpoint.
 const TRACES_PATH: &str = "/v1/traces";

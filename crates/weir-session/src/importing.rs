@@ -56,7 +56,6 @@ pub struct ImportRequest {
     pub since: Option<Timestamp>,
     /// Whether to only report what would be imported.
     pub dry_run: bool,
-    /// Which sessions to import.
     pub whose: ImportScope,
     /// The project of an export whose rows belong to this project, by the name that it has there.
     pub project_name: Option<String>,

@@ -16,7 +16,6 @@ pub(super) struct Explanation<'a> {
     pub recipes: &'a [&'static Recipe],
     /// The folder of the data, as a person writes it.
     pub data: String,
-    /// The number of transcripts of past sessions.
     pub transcripts: usize,
 }
 

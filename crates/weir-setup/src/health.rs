@@ -16,7 +16,6 @@ pub struct Finding {
     pub title: &'static str,
     /// Whether the client is set up correctly.
     pub good: bool,
-    /// The description of the state.
     pub text: String,
     /// The same in a few words, to follow the client's title.
     pub brief: &'static str,

@@ -42,7 +42,6 @@ pub(super) struct ChangedSetting {
     pub at: Vec<String>,
     /// The value that setup wrote.
     pub set: Value,
-    /// The previous value.
     pub before: Option<Value>,
 }
 

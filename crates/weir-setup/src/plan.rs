@@ -19,7 +19,6 @@ use super::targets::{ReadTarget, Target, targets};
 pub(super) struct SetupPlan {
     /// The changes, file by file.
     pub steps: Vec<Step>,
-    /// Additional remarks.
     pub notes: Vec<String>,
     /// Ledger records of files that stay unchanged because clients share them.
     shared: Vec<LedgerRecord>,

@@ -15,7 +15,6 @@ pub struct ConfiguredServer {
     pub client: &'static str,
     /// The name of the server; of settings that cannot be read, their path.
     pub name: String,
-    /// How to start it.
     pub launch: Launch,
 }
 
@@ -25,7 +24,6 @@ pub enum Launch {
     Program {
         program: String,
         arguments: Vec<String>,
-        /// The variables to add to its environment.
         variables: Vec<(String, String)>,
     },
     /// Weir cannot start it, for this reason.

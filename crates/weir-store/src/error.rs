@@ -88,7 +88,6 @@ pub enum StoreError {
     /// The file is not a database, or has become damaged.
     Damaged {
         at: StorePart,
-        /// The engine's message.
         detail: String,
     },
     /// The text of an entry is lost.
@@ -129,13 +128,11 @@ pub enum StoreError {
     Unusable {
         at: StorePart,
         why: Refusal,
-        /// The system's message.
         detail: String,
     },
     /// Any other error of the engine.
     Engine {
         at: StorePart,
-        /// The engine's message.
         detail: String,
     },
     /// The store belongs to a different project than the scope of the call.

@@ -25,14 +25,12 @@ use crate::db::migrate::Migration;
 use crate::error::Unreadable;
 pub(crate) use vocabulary::Learner;
 
-/// The history of the index's schema.
 pub(crate) const MIGRATIONS: &[Migration] =
     &[Migration { name: "0001_index", sql: include_str!("index/migrations/0001_index.sql") }];
 
 /// The findings of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
-    /// The hits, best first.
     pub hits: Vec<Hit>,
     /// Words that were treated as misspelt: as written, and the words searched for instead.
     pub corrected: Vec<(String, String)>,
@@ -69,7 +67,6 @@ pub struct Hit {
     pub unreadable: Option<Unreadable>,
     /// Whether the excerpt leaves out part of the entry.
     pub partial: bool,
-    /// How well it matches.
     pub score: f64,
     /// Whether the hit was found by its meaning and shares no word with the query.
     pub by_meaning: bool,

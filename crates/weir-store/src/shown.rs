@@ -43,12 +43,10 @@ pub struct HashedText {
 }
 
 impl HashedText {
-    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Returns whether there are no lines.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -87,7 +85,6 @@ impl ShownLines {
         HashedText { lines: lines.collect(), ends }
     }
 
-    /// Returns whether nothing was shown.
     pub fn is_empty(&self) -> bool {
         let records = self.records.as_deref().unwrap_or_default();
         !record::all(records).any(|record| matches!(record, ShownRecord::Text(_)))
@@ -138,7 +135,6 @@ impl ShownLines {
         (last == self.name_of(transcript)).then_some(to)
     }
 
-    /// Records how far the transcript has been searched.
     pub fn set_transcript_searched(&mut self, transcript: &Path, to: u64) -> std::io::Result<()> {
         let transcript = self.name_of(transcript);
         self.append(&ShownRecord::Searched { transcript: &transcript, to })

@@ -24,7 +24,6 @@ const MAX_RECORDS: usize = 10_000;
 pub const LONGEST_TEXT: u64 = 8 << 20;
 /// Number of times a record is written again because the folder was removed meanwhile.
 const MAX_TRIES: usize = 5;
-/// File extension of a record.
 const RECORD: &str = "record";
 /// File extension of a record that is still being written.
 const UNFINISHED: &str = "new";

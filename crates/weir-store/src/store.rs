@@ -244,7 +244,6 @@ impl Store {
         if fresh { Ok(()) } else { self.log.write(Durability::Process, |tx| projects::remember(tx, project)) }
     }
 
-    /// Returns the projects that the user has stores for.
     pub fn projects(&self) -> Result<Vec<KnownProject>> {
         self.log.read(projects::all)
     }

@@ -113,7 +113,6 @@ pub struct TeamRecord {
     pub reference: Option<Reference>,
     /// What is sent, for a record of the user that may have to be.
     pub json: Option<String>,
-    /// Why it was refused.
     pub problem: Option<String>,
 }
 
@@ -125,7 +124,6 @@ pub struct Attribution {
     pub is_own: bool,
     /// Whether it came in clear, and the project is sealed: only the server says who wrote it.
     pub is_in_clear: bool,
-    /// The author.
     pub user: String,
     /// The client that they used; empty if there was none.
     pub client: String,
@@ -137,7 +135,6 @@ pub struct Attribution {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
     pub user: String,
-    /// When they confirmed it.
     pub at: Timestamp,
 }
 
@@ -247,7 +244,6 @@ impl TeamDb {
         self.wishes(INCLUDE)
     }
 
-    /// Returns the notes that the user has confirmed.
     pub fn to_confirm(&self) -> Result<Vec<Reference>> {
         self.wishes(CONFIRM)
     }

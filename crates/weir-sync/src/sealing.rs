@@ -16,7 +16,6 @@ use super::vault::{KeyWish, MemberNews};
 /// Marks the row of a sealed entry that this machine has no key for.
 pub(super) const LOCKED: &str = "sealed";
 
-/// How many characters of the name of a user are shown.
 const MAX_USER_CHARS: usize = 60;
 
 /// How a sealed project looks from this machine.

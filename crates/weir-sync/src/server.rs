@@ -13,7 +13,6 @@ use weir_host::error::{CommandError, ErrorKind};
 use weir_records::sealed::OpenedEntry;
 use weir_records::{ErrorKind as RecordErrorKind, Kept, PortError, Record, is_name};
 
-/// The time limit of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often a request is repeated because the server asks to wait.
 const MAX_WAITS: usize = 5;

@@ -60,7 +60,6 @@ pub(super) struct Figures {
     cut: usize,
     /// Machines that found another one with their identity.
     clones: usize,
-    /// Records in the server's log.
     records: usize,
 }
 

@@ -12,7 +12,6 @@ use weir_store::{TeamDb, private};
 
 /// The folder of the tokens that are stored among Weir's data.
 const TOKEN_FOLDER: &str = "team-tokens";
-/// The largest file with a token, in bytes.
 pub const MAX_TOKEN_BYTES: u64 = 4096;
 
 /// Reads the token from a file that only its owner can read.

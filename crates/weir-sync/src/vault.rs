@@ -98,7 +98,6 @@ pub(super) struct Followed {
     pub(super) is_proven: bool,
     /// Whether this machine may be able to read more than before.
     pub(super) opens_more: bool,
-    /// What others have changed about the members.
     pub(super) news: Vec<MemberNews>,
 }
 
@@ -215,7 +214,6 @@ impl Vault {
         self.roster.members().collect()
     }
 
-    /// Returns the key of this machine, if it has one.
     pub fn own_key(&self) -> Option<MemberKey> {
         self.identity.as_ref().map(Identity::public)
     }

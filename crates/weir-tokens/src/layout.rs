@@ -12,10 +12,8 @@ pub(crate) const MAX_TOKEN_BYTES: usize = 128;
 /// The rank of bytes that are not a token, both in an empty slot and as the result of a lookup.
 pub(crate) const NO_RANK: u32 = 0xFF_FFFF;
 
-/// The length of the rank in a slot, in bytes.
 pub(crate) const RANK_BYTES: usize = 3;
 
-/// The length of a bucket's displacement, in bytes.
 pub(crate) const DISPLACEMENT_BYTES: usize = 2;
 
 /// The length of one [`LengthShape`] in the head of the table, which has one for each token length from 0 to

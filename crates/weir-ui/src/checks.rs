@@ -56,7 +56,6 @@ pub(super) struct Report {
 
 /// How a store has grown, who calls hooks, and what became of outputs.
 pub(super) struct StoreReport {
-    /// The last hook of each client.
     pub(super) hooks: Vec<HookUse>,
     /// The days on which hooks ran, oldest first.
     pub(super) hook_days: Vec<HookDay>,

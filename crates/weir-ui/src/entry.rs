@@ -25,7 +25,6 @@ use lines::WantedLines;
 
 /// The largest text whose tokens are counted and that is digested, in bytes.
 const MAX_DIGESTED_BYTES: u64 = 4 << 20;
-/// The largest text that is sent as it is, in bytes.
 const MAX_RAW_BYTES: u64 = 64 << 20;
 
 pub(super) async fn page(view: &View<'_>, reference: &str) -> Result<Response, CommandError> {

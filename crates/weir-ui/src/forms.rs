@@ -22,7 +22,6 @@ use super::{Ui, answer, entry};
 
 /// The longest address that a form may return to, in bytes.
 const MAX_BACK_BYTES: usize = 4 << 10;
-/// The maximum number of revisions of a note that are removed with it.
 const MAX_REVISIONS: usize = 1_000;
 /// The tools of the operations that forms use.
 const ANNOTATE: &str = "ctx_annotate";

@@ -7,7 +7,6 @@ use weir_host::error::CommandError;
 use weir_run::MAX_WHOLE_TOKENS;
 use weir_store::Store;
 
-/// The kinds of entries that can be outputs.
 pub(super) const KINDS: [EntryKind; 3] = [EntryKind::Run, EntryKind::File, EntryKind::Page];
 /// The sandbox of a command that a client ran itself.
 const CLIENTS_OWN: &str = "the client's";

@@ -27,7 +27,6 @@ pub(crate) const STATUSLINE: &str = "statusline";
 
 /// The largest input from a client, in bytes.
 const MAX_INPUT_BYTES: u64 = 1 << 20;
-/// How long to wait for other processes.
 const STORE_WAIT: Duration = Duration::from_millis(50);
 /// The smallest window that is worth compacting, in tokens.
 const MIN_WINDOW_TOKENS: u64 = 60_000;

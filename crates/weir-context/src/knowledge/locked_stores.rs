@@ -38,18 +38,15 @@ impl<'a> LockedStores<'a> {
         work(&mut self).map_err(|error| error.in_store(self.folder))
     }
 
-    /// Returns the folder of the store that holds entries of this level.
     pub fn folder(&self, level: Level) -> &'a Path {
         self.setup.folder(level)
     }
 
-    /// Whether there is a store for entries of this level.
     pub fn has(&mut self, level: Level) -> Result<bool, CommandError> {
         self.folder = self.setup.folder(level);
         Ok(Store::exists(self.folder)?)
     }
 
-    /// Returns the store that holds entries of this level.
     pub fn store(&mut self, level: Level) -> Result<&mut Store, CommandError> {
         match level {
             Level::User => self.user(),

@@ -15,7 +15,6 @@ const MIN_CUT_BYTES: usize = TARGET_CHUNK_BYTES / 4;
 pub(super) struct TextBlock {
     pub(super) length: usize,
     pub(super) joint: Joint,
-    /// The heading from here on, if it changes.
     pub(super) heading: Option<String>,
 }
 

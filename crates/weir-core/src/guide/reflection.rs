@@ -14,7 +14,6 @@ use crate::{EventKind, Origin, Priority, Reference};
 
 /// Maximum pause that still counts as work, in milliseconds.
 const MAX_PAUSE_MILLIS: i64 = 30 * 60 * 1000;
-/// Maximum number of changed files that are named.
 const MAX_FILES: usize = 12;
 
 /// The format of a reflection.

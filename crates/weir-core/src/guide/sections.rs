@@ -94,7 +94,6 @@ const DECIDED: &[EventKind] = &[
 ];
 
 const MAX_ITEM_BYTES: usize = 240;
-/// Maximum number of open tasks that are named.
 const MAX_TASKS: usize = 4;
 const MAX_FAILURES: usize = 3;
 

@@ -15,7 +15,6 @@ use weir_store::BlobReader;
 
 use super::outline;
 
-/// How many tokens of the beginning are shown.
 const BEGINNING_TOKENS: usize = 2_000;
 /// The maximum size of the outline or the end, in tokens.
 const MAX_REST_TOKENS: usize = 2_500;

@@ -30,7 +30,6 @@ pub(crate) struct OutputContext<'a> {
     pub file: Option<&'a Path>,
     /// How the model can read more than it is shown.
     pub face: Face,
-    /// The maximum number of tokens.
     pub most: usize,
     /// Whether the client numbers the lines that it is given, beginning with the first line of the file.
     pub is_numbered: bool,

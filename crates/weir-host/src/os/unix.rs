@@ -155,7 +155,6 @@ pub fn open_without_links(_: &Path, _: OFlags) -> io::Result<Option<OwnedFd>> {
 pub struct Anchor(pub(super) OwnedFd);
 
 impl Anchor {
-    /// Opens a folder whose path contains no links.
     pub fn open(path: &Path) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;

@@ -26,7 +26,6 @@ const BATCH_FILES: usize = 500;
 pub const SETTLE_NANOS: i64 = 2_000_000_000;
 /// How many chunks are embedded at once.
 const EMBED_BATCH: usize = 2_048;
-/// The interval between progress reports.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The work on one label.

@@ -18,7 +18,6 @@ use crate::staleness::GitQuery;
 const COMMITS: &str = "1000";
 /// How long a map waits for git.
 const GIT_TIMEOUT: Duration = Duration::from_secs(5);
-/// The maximum output of git that is read, in bytes.
 const MAX_OUTPUT_BYTES: u64 = 8 << 20;
 /// Marks the beginning of each commit.
 const MARK: &str = "\u{1e}";

@@ -32,7 +32,6 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 const MAX_DATA_BYTES: u64 = 64 << 10;
 /// Lines that are this long on average were not written by a person.
 const MAX_MEAN_LINE_BYTES: usize = 300;
-/// The interval between progress reports.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A folder of a map, or all of it.

@@ -37,7 +37,6 @@ pub struct SymbolQuery<'a> {
     pub query: &'a str,
     /// The file or folder to search, if limited.
     pub below: Option<&'a str>,
-    /// The maximum number of symbols.
     pub most: usize,
 }
 

@@ -18,7 +18,6 @@ const COMMITS_PER_QUERY: usize = 50;
 const RETRY_PAUSE: Duration = Duration::from_secs(60);
 /// The maximum output of git that is read, in bytes: a line for each commit.
 const MAX_OUTPUT_BYTES: u64 = 4096;
-/// The maximum number of answers in memory.
 const MAX_KNOWN_COMMITS: usize = 10_000;
 
 /// Prints for each commit whether it is an ancestor: 0 means yes, 1 means no, anything else is unknown.

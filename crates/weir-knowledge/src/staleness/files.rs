@@ -14,7 +14,6 @@ use super::Doubt;
 
 /// The largest file that can be bound, in bytes. Hashing a larger one would delay every answer that shows the note.
 const MAX_FILE_BYTES: u64 = 64 << 20;
-/// The maximum number of bytes hashed for one answer.
 const MAX_TOTAL_BYTES: u64 = 256 << 20;
 
 /// Returns the files with their current hashes, and those that could not be bound, with the reason. The note is stored

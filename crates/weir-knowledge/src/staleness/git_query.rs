@@ -34,7 +34,6 @@ const QUIET: &[(&str, &str)] = &[
 /// A query about a repository.
 pub struct GitQuery<'a> {
     pub repository: &'a Repository,
-    /// The checked-out commit.
     pub head: &'a str,
     pub folder: &'a Path,
 }

@@ -22,7 +22,6 @@ const MAX_BODY_BYTES: u64 = 8 << 10;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NoteQuery {
     pub(super) level: Option<Level>,
-    /// The largest number of notes.
     pub(super) limit: usize,
     /// Whether their texts are shown too.
     pub(super) form: NoteForm,

@@ -12,7 +12,6 @@ use weir_store::RecentPrompt;
 use super::data::{ContextData, ShownCounts};
 use super::gather::{Recent, RecentNote};
 
-/// How many characters of the name of a project are shown.
 const MAX_NAME_CHARS: usize = 40;
 const MAX_PROMPT_CHARS: usize = 200;
 const MAX_TITLE_CHARS: usize = 100;

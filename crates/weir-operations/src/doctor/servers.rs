@@ -24,11 +24,8 @@ const NAME: &str = "MCP servers";
 const OURS: &str = "weir";
 /// How long a server may take to list its tools. Some download themselves first.
 const MAX_ANSWER_TIME: Duration = Duration::from_secs(30);
-/// How much of a server's output is read, in bytes.
 const MAX_ANSWER_BYTES: u64 = 8 << 20;
-/// The maximum number of pages of a list of tools.
 const MAX_PAGES: usize = 20;
-/// The version of the protocol that is asked for.
 const PROTOCOL: &str = "2025-06-18";
 const MAX_NAME_CHARS: usize = 60;
 

@@ -46,7 +46,6 @@ pub(super) struct SelectedText {
     pub(super) last: u64,
     /// Whether requested lines are left out.
     pub(super) more: bool,
-    /// The number of matching lines, if a pattern was given.
     matching: Option<u64>,
     replaced: bool,
     /// The number of lines that were too long to be searched completely.

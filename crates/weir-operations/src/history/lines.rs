@@ -11,7 +11,6 @@ use weir_store::{HistoryFilter, Moment, Store};
 
 /// How many events are read at once after the first page.
 const PAGE_EVENTS: usize = 5_000;
-/// The maximum number of events that are read for one answer.
 const MAX_EVENTS: usize = 50_000;
 
 pub(super) struct HistoryLine {

@@ -15,7 +15,6 @@ use super::data::SearchData;
 use super::{Doubts, QueryResult};
 use crate::needs::KnowledgeContext;
 
-/// The maximum number of sources that are named if nothing was found.
 const MAX_NAMED_SOURCES: usize = 6;
 const MAX_NAMED_OUTPUTS: usize = 4;
 

@@ -33,12 +33,10 @@ pub struct Account {
 }
 
 impl Account {
-    /// Returns the account of these readings.
     pub fn of<'a>(rows: impl IntoIterator<Item = &'a MeterRow>) -> Self {
         rows.into_iter().fold(Self::default(), Self::with)
     }
 
-    /// Returns the account with one more reading.
     pub fn with(mut self, row: &MeterRow) -> Self {
         let reading = &row.reading;
         let is_get = || OPERATIONS.iter().any(|known| known.follows_references && known.tool == reading.tool);

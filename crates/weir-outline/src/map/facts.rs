@@ -47,7 +47,6 @@ impl Symbol {
         self.path.rsplit('.').next().unwrap_or(&self.path)
     }
 
-    /// Returns whether it is inside another symbol.
     pub fn is_member(&self) -> bool {
         self.path.contains('.')
     }

@@ -89,7 +89,6 @@ impl Hasher for NumberHasher {
 type Numbers<T> = HashMap<u32, T, BuildHasherDefault<NumberHasher>>;
 
 impl Heat {
-    /// Returns how much a symbol matters.
     pub fn of(&self, symbol: &Symbol) -> f64 {
         let mut heat = if symbol.is_offered { 0.1 } else { 0.02 };
         // A field may share its name with something that is used everywhere.

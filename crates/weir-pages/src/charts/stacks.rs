@@ -15,7 +15,6 @@ pub(crate) struct Stack {
     pub(crate) note: (String, String),
     /// Everything about it in one line.
     pub(crate) title: String,
-    /// Whether it is recommended.
     pub(crate) is_chosen: bool,
     pub(crate) is_now: bool,
     /// Whether its figure is shown on a phone too.

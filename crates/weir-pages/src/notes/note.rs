@@ -12,12 +12,10 @@ use crate::words::{Badge, Span, Standing, Words};
 
 #[derive(Debug, Clone)]
 pub struct NoteCard {
-    /// The reference of its newest revision.
     pub reference: Text,
     pub topic: Option<Text>,
     /// What kind of note it is: decision, finding, warning.
     pub kind: Text,
-    /// The number of its newest revision.
     pub revision: u64,
     pub at: Moment,
     /// How often it was opened; none if that is not counted.
@@ -34,7 +32,6 @@ pub struct NoteCard {
     pub doubts: Vec<Badge>,
     /// Its revisions, the newest first; one alone is not shown.
     pub revisions: Vec<Revision>,
-    /// Whether it was replaced.
     pub is_superseded: bool,
 }
 
@@ -47,11 +44,9 @@ pub struct Revision {
     pub reference: Text,
     /// The text, with what it added and what the next one removed.
     pub text: Vec<Span>,
-    /// Whether a newer one replaces it.
     pub is_superseded: bool,
 }
 
-/// What forgetting a note means.
 pub(crate) const FORGETTING_A_NOTE: &str = "The note and all its revisions are removed. This cannot be taken back.";
 
 impl NoteCard {

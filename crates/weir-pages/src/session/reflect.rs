@@ -12,7 +12,6 @@ use crate::words::Words;
 /// What came of a session.
 #[derive(Debug, Clone, Default)]
 pub struct Reflection {
-    /// What was finished.
     pub done: Statements,
     pub decided: Statements,
     pub failed: Statements,

@@ -25,7 +25,6 @@ pub struct Timeline {
     pub is_cut: bool,
     /// The number of the event before which the next page begins, if events are left out.
     pub older: Option<u64>,
-    /// Whether the newest events are shown.
     pub is_newest: bool,
 }
 
@@ -95,7 +94,6 @@ pub struct EventLine {
     pub text: Text,
     /// What became of it: a fix, a number of attempts.
     pub outcome: Option<Text>,
-    /// The entry that it refers to.
     pub reference: Option<Text>,
 }
 

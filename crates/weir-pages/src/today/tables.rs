@@ -16,7 +16,6 @@ use crate::text::Text;
 /// An output that was held back.
 #[derive(Debug, Clone)]
 pub struct HeldOutput {
-    /// The entry with the whole output.
     pub reference: Text,
     /// The command, the path or the title of the page.
     pub title: Text,
@@ -38,7 +37,6 @@ pub struct HeldOutput {
 #[derive(Debug, Clone)]
 pub struct ToolRow {
     pub name: Text,
-    /// How many of its outputs were held back.
     pub held: u64,
     /// Their tokens in full.
     pub output: u64,

@@ -99,7 +99,6 @@ pub enum EntryKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub name: OsString,
-    /// Its type.
     pub kind: EntryKind,
 }
 
@@ -219,7 +218,6 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Creates an empty tree, to be refreshed.
     pub fn new() -> Self {
         Self::default()
     }
@@ -239,7 +237,6 @@ impl Tree {
         self.left_out
     }
 
-    /// Returns the root as of the last refresh.
     pub fn root(&self) -> &Path {
         &self.root
     }

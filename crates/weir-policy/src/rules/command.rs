@@ -68,7 +68,6 @@ impl CommandPattern {
         self.program.as_deref()
     }
 
-    /// Returns whether the pattern matches every command.
     pub fn is_everything(&self) -> bool {
         self.spellings.iter().any(|spelling| spelling == "*")
     }

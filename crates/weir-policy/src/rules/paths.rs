@@ -13,7 +13,6 @@ use crate::names::{SPECIAL, stars_match};
 pub struct Places {
     pub home: PathBuf,
     pub project: PathBuf,
-    /// The folder the run starts in.
     pub folder: PathBuf,
 }
 

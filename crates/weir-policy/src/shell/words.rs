@@ -41,7 +41,6 @@ impl Word {
         }
     }
 
-    /// Returns the word as written in the script.
     pub fn source(&self) -> &str {
         &self.source
     }

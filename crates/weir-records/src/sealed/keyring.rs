@@ -94,12 +94,10 @@ pub(super) struct NewKey {
 }
 
 impl Keyring {
-    /// Returns whether the ring has no key.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Returns whether the ring has a data key.
     pub fn has(&self, id: KeyId) -> bool {
         self.key(id).is_some()
     }

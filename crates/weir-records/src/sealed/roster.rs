@@ -98,7 +98,6 @@ impl Roster {
         self.standing.members.iter().map(|(key, user)| Member { key: *key, user: user.clone() })
     }
 
-    /// Returns whether a machine is a member.
     pub fn has(&self, key: MemberKey) -> bool {
         self.standing.members.contains_key(&key)
     }
@@ -108,7 +107,6 @@ impl Roster {
         self.standing.removed.contains(&key)
     }
 
-    /// Returns the user of a machine that is or was a member.
     pub fn user_of(&self, key: MemberKey) -> Option<&str> {
         self.standing.admitted.get(&key).map(String::as_str)
     }

@@ -31,7 +31,6 @@ const MAX_READ: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
     pub by: UserId,
-    /// When they confirmed it.
     pub at: Timestamp,
 }
 

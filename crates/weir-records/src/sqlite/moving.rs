@@ -39,7 +39,6 @@ impl SqliteLog {
         })
     }
 
-    /// Returns whether the team is being moved, or was.
     pub fn move_state(&self) -> Result<MoveState> {
         self.database.read("read the state of a move", |tx| Ok(state(tx)?))
     }

@@ -60,7 +60,6 @@ pub struct Refusal {
     pub why: String,
 }
 
-/// Returns the names of the programs that can be brokered.
 pub fn programs() -> impl Iterator<Item = &'static str> {
     PROGRAMS.iter().map(|program| program.name)
 }

@@ -12,7 +12,6 @@ use weir_core::run::Stream;
 
 /// Maximum size of a request in bytes: as large as Linux allows the arguments of a program to be.
 pub(super) const MAX_REQUEST_BYTES: usize = 2 << 20;
-/// Maximum size of one frame of an answer in bytes.
 pub(super) const MAX_FRAME_BYTES: usize = 1 << 20;
 
 const OUTPUT: u8 = 1;

@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 
 use super::pattern::{host_name, split_port};
 
-/// Maximum size of the head of a request in bytes.
 pub(super) const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// The parsed head of a client's request.

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use crate::Lost;
 
-/// Maximum size of a request or an answer in bytes.
 const MAX_MESSAGE_BYTES: usize = 16 << 20;
 
 /// A separate process that answers requests. Dropping this ends the process.

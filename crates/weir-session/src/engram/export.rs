@@ -24,7 +24,6 @@ pub struct SessionRow {
     /// Its key.
     pub id: String,
     pub project: Option<String>,
-    /// The folder that it worked in.
     pub directory: Option<String>,
     started_at: Option<String>,
     ended_at: Option<String>,
@@ -37,7 +36,6 @@ pub struct SessionRow {
 pub struct ObservationRow {
     id: Option<i64>,
     sync_id: Option<String>,
-    /// The key of its session.
     pub session_id: Option<String>,
     #[serde(rename = "type")]
     pub kind: String,
@@ -58,7 +56,6 @@ pub struct ObservationRow {
 pub struct PromptRow {
     id: Option<i64>,
     sync_id: Option<String>,
-    /// The key of its session.
     pub session_id: Option<String>,
     /// The user's words.
     pub content: String,

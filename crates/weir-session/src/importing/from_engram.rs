@@ -94,7 +94,6 @@ fn name(text: &str) -> String {
 
 struct ExportedSession {
     project: String,
-    /// The folder that it worked in, if the export has one.
     folder: Option<PathBuf>,
     began: Option<Timestamp>,
 }

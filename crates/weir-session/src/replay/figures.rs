@@ -104,7 +104,6 @@ pub(super) struct Judgement {
     pub carried: CarriedIdentifiers,
     /// Results of which something was used later that could not be seen.
     pub unseen: Vec<UnseenResult>,
-    /// The failures of hooks.
     pub faults: Vec<String>,
 }
 

@@ -30,13 +30,11 @@ const MAX_LATER_REQUESTS: usize = 40;
 
 /// The settings for playing sessions.
 pub(super) struct Player<'a> {
-    /// The environment.
     pub env: &'a Env,
     /// A private data folder, and the user's configuration.
     pub paths: &'a Paths,
     pub folder: &'a Path,
     pub transcript: &'a Path,
-    /// The prices of tokens.
     pub rates: Rates,
 }
 

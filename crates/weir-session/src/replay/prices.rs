@@ -47,7 +47,6 @@ pub struct Prices {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Price {
-    /// The models with this price.
     #[serde(default)]
     names: Vec<String>,
     input: f64,

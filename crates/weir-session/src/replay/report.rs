@@ -23,9 +23,7 @@ const MAX_NAME_CHARS: usize = 44;
 
 pub(super) struct ReplayedSession {
     pub name: String,
-    /// The session's transcript.
     pub path: PathBuf,
-    /// The client that wrote the transcript.
     pub client: &'static Client,
     /// The client's version, if the transcript states it.
     pub version: String,

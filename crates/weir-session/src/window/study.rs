@@ -37,7 +37,6 @@ pub struct Study<'a> {
     pub is_priced: bool,
     /// The lengths, the shortest first.
     pub lengths: Vec<LengthCost>,
-    /// The length that is recommended.
     pub best: Option<u64>,
 }
 

@@ -8,7 +8,6 @@ use super::span::Bodies;
 use crate::error::{Fault, Unreadable};
 use crate::feed::Feed;
 
-/// Maximum number of entries whose texts are open at once.
 const MAX_OPEN_TEXTS: usize = 32;
 
 /// Reads chunks back. Keeps the texts of some entries open, since chunks of one entry are often read together.

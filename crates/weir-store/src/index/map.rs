@@ -18,7 +18,6 @@ pub struct MapFile {
     pub hash: Vec<u8>,
     /// The language and version of the parser.
     pub spec: String,
-    /// The number of symbols.
     pub count: u32,
     /// The words under which the file is found.
     pub words: Vec<u8>,

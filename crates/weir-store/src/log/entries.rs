@@ -113,7 +113,6 @@ pub struct EntryFilter {
     pub kinds: Vec<EntryKind>,
     /// Only entries kept at or after this time.
     pub since: Timestamp,
-    /// Maximum number of entries.
     pub limit: usize,
 }
 

@@ -9,7 +9,6 @@ pub struct ExportedEvent {
     pub id: i64,
     /// The time, in milliseconds since 1970.
     pub at: i64,
-    /// The client and key of the session.
     pub session: Option<(String, String)>,
     pub work: Option<String>,
     pub kind: String,
@@ -38,7 +37,6 @@ pub struct ExportedEntry {
     pub pinned: bool,
     /// When the entry expires, in milliseconds since 1970.
     pub expires_at: Option<i64>,
-    /// The note's own fields, if the entry is a note.
     pub note: Option<ExportedNote>,
     pub run: Option<ExportedRun>,
 }

@@ -78,7 +78,6 @@ pub struct Forgotten {
     pub entries: usize,
     /// Number of events removed that belonged to no entry.
     pub events: usize,
-    /// Number of texts removed.
     pub blobs: usize,
     /// Number of texts that stay because another entry has the same text.
     pub shared_blobs: usize,

@@ -13,7 +13,6 @@ use super::{runs, written};
 /// The part of the history to return.
 #[derive(Debug, Clone, Default)]
 pub struct HistoryFilter {
-    /// Only this session, by its key.
     pub session: Option<String>,
     pub work: Option<String>,
     pub client: Option<String>,
@@ -24,7 +23,6 @@ pub struct HistoryFilter {
     pub until: Option<Timestamp>,
     /// Only events before this one, for the next page.
     pub before: Option<i64>,
-    /// Maximum number of events.
     pub limit: usize,
 }
 

@@ -54,7 +54,6 @@ pub struct HookRun {
     pub client: String,
     /// The client's event that the hook ran for.
     pub event: String,
-    /// When the hook ran.
     pub at: Timestamp,
     /// How long Weir took, in microseconds, up to its last write.
     pub micros: u64,
@@ -68,11 +67,9 @@ pub struct HookUse {
     pub client: String,
     /// The client's event that the hook ran for.
     pub event: String,
-    /// When the hook ran.
     pub at: Timestamp,
     /// How long Weir took, in microseconds, up to its last write.
     pub micros: u64,
-    /// Number of hooks so far.
     pub count: u64,
 }
 

@@ -12,11 +12,8 @@ use weir_ledger::Sql as _;
 pub struct RecentPrompt {
     /// The position of the event in the log.
     pub number: i64,
-    /// When the user asked.
     pub at: Timestamp,
-    /// What the user asked for.
     pub text: String,
-    /// The session in which the user asked.
     pub session: SessionKey,
 }
 
@@ -27,7 +24,6 @@ const MAX_SESSIONS: usize = 64;
 struct RecentSession {
     id: i64,
     key: SessionKey,
-    /// When its last event happened.
     last: Timestamp,
 }
 

@@ -44,11 +44,9 @@ pub struct SessionFilter {
     pub before: Option<SessionPlace>,
     /// Only sessions with an event at or after this time.
     pub active_since: Option<Timestamp>,
-    /// Maximum number of sessions.
     pub limit: usize,
 }
 
-/// Maximum number of sessions of a client that are counted.
 pub(crate) const MAX_COUNTED_SESSIONS: usize = 10_000;
 const MAX_REQUESTS: usize = 4;
 /// Number of the newest sessions of each client among which active ones are looked for.

@@ -17,16 +17,13 @@ pub struct SpoolRecord {
     pub seen: Option<HookRun>,
     /// An output to keep. Its text is already redacted.
     pub output: Option<NewEntry>,
-    /// A guide to store for the session.
     pub guide: Option<Guide>,
-    /// Whether the waiting guide was delivered.
     pub guide_taken: bool,
     /// Whether the session no longer has the texts it was given.
     pub texts_lost: bool,
 }
 
 impl SpoolRecord {
-    /// Returns whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.told.is_empty()
             && self.seen.is_none()

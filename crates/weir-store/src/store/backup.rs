@@ -60,7 +60,6 @@ impl Store {
         Ok(self.counts()? == (0, 0))
     }
 
-    /// Returns how many entries and events the store has.
     pub fn counts(&self) -> Result<(u64, u64)> {
         self.log.read(counts)
     }

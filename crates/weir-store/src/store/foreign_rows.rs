@@ -90,7 +90,6 @@ impl FreshRows {
         Ok(fresh)
     }
 
-    /// Returns what is left to import.
     pub fn rows(&self) -> impl Iterator<Item = &ForeignRow> {
         self.rows.iter().map(|fresh| &fresh.row)
     }

@@ -96,7 +96,6 @@ impl Store {
         })
     }
 
-    /// Returns the guide of the scope's session.
     pub fn guide(&self, scope: &Scope) -> Result<Option<Guide>> {
         let Some(session) = self.scope_ids(scope)?.session else { return Ok(None) };
         self.log.read(|c| hooks::guide(c, session))

@@ -45,12 +45,10 @@ impl Fresh {
 }
 
 impl Store {
-    /// Returns how far the transcript of a conversation was imported.
     pub fn imported_to(&self, of: &Conversation) -> Result<Option<ImportPosition>> {
         self.log.read(|c| imports::read_to(c, of))
     }
 
-    /// Returns what is already stored of a session.
     pub fn known_of(&self, scope: &Scope, session: &SessionKey) -> Result<Known> {
         let scope = Scope { session: Some(session.clone()), ..scope.clone() };
         match self.scope_ids(&scope)?.session {

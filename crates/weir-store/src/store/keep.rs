@@ -77,7 +77,6 @@ impl InsertedEntry {
 }
 
 impl Store {
-    /// Keeps an entry and makes it searchable.
     pub fn keep(&mut self, scope: &Scope, entry: NewEntry, now: Timestamp) -> Result<Kept> {
         let PreparedEntry { scope, entry, text } = self.prepare(scope, entry)?;
         let taken = self.insert_entry(&scope, &entry, &text, now)?;

@@ -15,7 +15,6 @@ impl Store {
         self.log.read(|c| sessions::page(c, filter))
     }
 
-    /// Returns a session by its key, if it has events.
     pub fn session(&self, key: &SessionKey) -> Result<Option<ListedSession>> {
         self.log.read(|c| sessions::find(c, key))
     }
@@ -47,7 +46,6 @@ impl Store {
         Ok(self.log.read(|c| entries::by_reference(c, scope_ids, reference))?.map(|stored| stored.entry))
     }
 
-    /// Returns the session in which an entry was kept, if there was one.
     pub fn session_of(&self, scope: &Scope, reference: Reference) -> Result<Option<SessionKey>> {
         let scope_ids = self.scope_ids(scope)?;
         self.log.read(|c| match entries::by_reference(c, scope_ids, reference)? {

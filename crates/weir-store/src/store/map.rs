@@ -40,7 +40,6 @@ impl Store {
         self.map(scope)?.read_at_once(|c| map::symbols(c, root, files))
     }
 
-    /// Updates the map of a folder in one transaction.
     pub fn update_map(&mut self, scope: &Scope, root: &str, mut change: MapChange) -> Result<()> {
         for file in &mut change.files {
             file.symbols = redacted_text(&file.symbols);
@@ -65,7 +64,6 @@ impl Store {
         self.map(scope)?.read(map::roots)
     }
 
-    /// Removes a folder from the map.
     pub fn drop_map(&mut self, scope: &Scope, root: &str) -> Result<()> {
         self.map(scope)?.write(Durability::Process, |tx| map::drop_root(tx, root))
     }

@@ -11,7 +11,6 @@ use crate::db::Durability;
 use crate::error::{Fault, Result};
 use crate::log::{entries, events, said};
 
-/// Number of events that one transaction looks at.
 const BATCH_EVENTS: usize = 256;
 /// Number of events after which progress is recorded even if there was nothing to keep.
 const PROGRESS_INTERVAL_EVENTS: i64 = 4_096;

@@ -17,7 +17,6 @@ use crate::log::{self, ageing, hook_days, retention};
 use crate::shown::ShownLines;
 use crate::spool::Spool;
 
-/// Number of events that one transaction looks at.
 const BATCH_EVENTS: usize = 2_000;
 /// Time limit for indexing texts that could not be read before, once a day.
 const MAX_TIME_READING_AGAIN: Duration = Duration::from_secs(1);
@@ -28,7 +27,6 @@ const MAX_HOOK_DAYS: i64 = 90;
 /// size.
 const MIN_RECORDED_SIZE_CHANGE: i64 = 1 << 20;
 
-/// Suffixes of a database and its side files.
 const DATABASE_SUFFIXES: [&str; 3] = ["", "-wal", "-shm"];
 /// Suffix of an index that was set aside.
 const SET_ASIDE: &str = ".damaged";

@@ -31,7 +31,6 @@ const MAX_ASKED_LINES: u64 = 5_000;
 const MAX_MATCHING_LINES: usize = 300;
 /// How much of a text is searched for a pattern, in bytes.
 const MAX_SEARCHED_BYTES: u64 = 64 << 20;
-/// The longest part of a line that is shown, in characters.
 const MAX_LINE_CHARS: usize = 2_000;
 /// From this many stretches on, a text is read once from its beginning.
 const MANY_STRETCHES: usize = 4;

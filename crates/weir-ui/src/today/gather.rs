@@ -16,7 +16,6 @@ use super::super::rows::ProjectSessions;
 use super::super::view::View;
 use super::Period;
 
-/// The maximum number of sessions of a project that are looked at.
 pub(super) const MAX_SESSIONS: usize = 1_000;
 /// The maximum number of entries among which outputs are looked for.
 const MAX_OUTPUTS: usize = 200;

@@ -33,7 +33,6 @@ pub(crate) struct Conversation {
     pub(crate) prompts: Vec<u64>,
     /// The requests after which a tool failed.
     pub(crate) errors: Vec<u64>,
-    /// The outputs that were held back.
     pub(crate) held: Vec<ShownInstead>,
     /// What the model asked for again.
     pub(crate) asked: Vec<Asked>,

@@ -15,7 +15,6 @@ use weir_store::private;
 
 use super::editor;
 
-/// The name of the command.
 pub(crate) const CONFIG: &str = "config";
 
 /// What a new configuration file begins with.

@@ -7,7 +7,6 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_mangen::Man;
 use weir_host::error::{CommandError, ErrorKind};
 
-/// The name of the command.
 pub(crate) const MAN: &str = "man";
 
 pub(crate) fn command() -> Command {

@@ -30,7 +30,6 @@ struct NoteCategory {
     flag: &'static str,
     help: &'static str,
     title: &'static str,
-    /// What to do about these notes.
     hint: &'static str,
     holds: fn(&ReviewedNote) -> bool,
 }

@@ -65,7 +65,6 @@ struct Facts {
     overview: StoreOverview,
     folder: PathBuf,
     today: Account,
-    /// The newest session.
     last: Option<SessionSummary>,
 }
 

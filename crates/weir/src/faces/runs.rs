@@ -11,7 +11,6 @@ use weir_operations::needs::KnowledgeContext;
 use weir_operations::references;
 use weir_run::background::{self, RunningCommand};
 
-/// The name of the command.
 pub(crate) const RUNS: &str = "runs";
 /// What ends every run, in place of a reference.
 const ALL: &str = "all";

@@ -14,7 +14,6 @@ use weir_host::switch::{OFF_MEANS, Off, Switch, SwitchFile};
 
 use super::overview::short;
 
-/// The names of the commands.
 pub(crate) const OFF: &str = "off";
 pub(crate) const ON: &str = "on";
 

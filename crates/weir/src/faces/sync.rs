@@ -18,7 +18,6 @@ use weir_records::{HostId, MAX_NAME_BYTES, is_name};
 use weir_store::{TeamConnection, TeamDb};
 use weir_sync::{ConnectedServer, Exchange, ReleasedToken, Report, Vault};
 
-/// The name of the command.
 pub(crate) const SYNC: &str = "sync";
 /// The folder in which a project that is not connected tries what it would send.
 const TRIAL_FOLDER: &str = "team-trial";

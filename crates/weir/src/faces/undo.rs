@@ -6,7 +6,6 @@ use weir_host::answer::Answer;
 use weir_host::error::CommandError;
 use weir_run::layered;
 
-/// The name of the command.
 pub(crate) const UNDO: &str = "undo";
 
 pub(crate) fn command() -> Command {

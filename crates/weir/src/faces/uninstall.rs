@@ -19,7 +19,6 @@ use weir_setup::removal::Removal;
 
 use super::origin::Installed;
 
-/// The name of the command.
 pub(crate) const UNINSTALL: &str = "uninstall";
 
 /// What Weir makes in its data folder, apart from stores.

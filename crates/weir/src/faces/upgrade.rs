@@ -10,7 +10,6 @@ use weir_setup::health;
 
 use super::origin::Installed;
 
-/// The name of the command.
 pub(crate) const UPGRADE: &str = "upgrade";
 
 pub(crate) fn command() -> Command {

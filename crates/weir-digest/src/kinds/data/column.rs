@@ -11,7 +11,6 @@ use super::row::{Field, KeptRecord, Row};
 use super::value::{Role, date, ends_with_word, hash_without_numbers, is_gap, number, role};
 use crate::text::clip_part;
 
-/// The maximum number of bytes kept of all values.
 const MAX_TEXT_BYTES: usize = 64 << 10;
 const MAX_VALUE_BYTES: usize = 200;
 /// The number of different values whose first records are kept, and the maximum number of records for each.

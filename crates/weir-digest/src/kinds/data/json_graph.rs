@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::json_reader::{Piece, PieceConsumer, Reader};
 
 const MAX_PLACES: usize = 20_000;
-/// The maximum number of keys of one object that are distinguished.
 const MAX_KEYS: usize = 64;
 /// Objects that share at least this many keys are of one kind, whatever they are called.
 const MIN_SHARED_KEYS: usize = 3;

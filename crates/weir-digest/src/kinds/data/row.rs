@@ -8,7 +8,6 @@ use crate::text::{clip, clip_part, count};
 
 /// The maximum number of bytes kept of a field while its record is read.
 const MAX_FIELD_BYTES: usize = 600;
-/// The maximum number of fields examined in a record.
 const MAX_FIELDS: usize = 1_000;
 /// The maximum number of bytes of a field, and of all fields, that are kept of a record that is shown.
 const MAX_KEPT_FIELD_BYTES: usize = 200;

@@ -17,9 +17,7 @@ const MAX_COLUMNS: usize = 200;
 const MAIN_COLUMNS: usize = 16;
 const MAX_MAIN_VALUES: usize = 10_000;
 const MAX_VALUES: usize = 300;
-/// The maximum number of groups of trouble that are distinguished.
 const MAX_GROUPS: usize = 300;
-/// The maximum number of first records kept.
 pub(super) const MAX_FIRST_RECORDS: usize = 12;
 const MAX_OUTERMOST_RECORDS: usize = 60;
 

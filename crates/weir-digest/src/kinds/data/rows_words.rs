@@ -11,7 +11,6 @@ use crate::text::{before_cut, count, shorten};
 
 /// The maximum number of different values shown of a field.
 const MAX_VALUES: usize = 14;
-/// The maximum number of bytes shown of a value in a list.
 pub(super) const MAX_VALUE_BYTES: usize = 60;
 /// The maximum length of all values of a field.
 const MAX_LINE_BYTES: usize = 240;

@@ -12,14 +12,12 @@ use crate::kinds::shared::counts::Tally;
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
 
-/// The maximum number of sorts of diagnostics.
 const MAX_GROUPS: usize = 400;
 /// The maximum number of diagnostics of a sort that are kept after its first.
 const MAX_OTHERS_PER_GROUP: usize = 12;
 /// The maximum number of those over all sorts.
 const MAX_OTHERS: usize = 300;
 const MAX_NAMES: usize = 2_000;
-/// The maximum number of bytes kept of a diagnostic's line.
 pub(super) const MAX_LINE_BYTES: usize = 400;
 /// The maximum number of bytes kept of the lines after it.
 const MAX_EXPLANATION_BYTES: usize = 900;
@@ -57,7 +55,6 @@ pub(super) struct Diagnostic<'a> {
 /// All diagnostics of an output.
 #[derive(Default)]
 pub(super) struct Diagnostics {
-    /// The number of diagnostics of each severity.
     pub counts: [u64; 3],
     codes: [Codes; 2],
     files: BTreeMap<String, [u64; 2]>,

@@ -10,7 +10,6 @@ const MAX_FILES: usize = 3_000;
 pub(super) struct Stat {
     files: Vec<(u64, String)>,
     rows: u64,
-    /// The line with the totals, if it was found.
     totals: Option<Totals>,
 }
 

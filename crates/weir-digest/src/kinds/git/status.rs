@@ -12,7 +12,6 @@ pub(crate) const KIND: Kind = Kind::lines::<Status>("git status", opens);
 /// The short format, whose lines cannot be recognised one by one.
 pub(crate) const SHORT: Kind = Kind::whole("git status --short", short::is, short::read);
 
-/// The maximum number of paths kept of one sort.
 const MAX_PATHS: usize = 300;
 const MAX_PATH_BYTES: usize = 300;
 

@@ -15,7 +15,6 @@ pub(crate) const KIND: Kind = Kind::whole("find", |sample| fields_of(sample).is_
 
 /// The maximum number of fields before the path.
 const MAX_FIELDS: usize = 6;
-/// The maximum number of largest entries shown.
 const MAX_BIGGEST: usize = 30;
 /// What paths without an extension are counted as.
 const NO_EXTENSION: &str = "none";

@@ -18,7 +18,6 @@ pub(crate) const KIND: Kind = Kind::lines::<Runs<GoTest>>("go_test", opens);
 
 /// The maximum number of unfinished tests whose output is kept.
 const MAX_RUNNING_TESTS: usize = 500;
-/// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 60;
 
 fn opens(line: &str, _: About<'_>) -> bool {

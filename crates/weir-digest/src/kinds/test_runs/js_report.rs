@@ -6,7 +6,6 @@ use crate::kinds::shared::bounded_items::KeptItems;
 use crate::text::clip;
 use crate::{Item, Page, Weight};
 
-/// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 60;
 const SLOWEST: &str = "slowest tests";
 

@@ -17,7 +17,6 @@ pub(crate) const KIND: Kind = Kind::whole("junit", is, read);
 
 /// The maximum number of lines before a report.
 const MAX_LINES_BEFORE: usize = 20;
-/// The maximum number of lines read of a failure's text.
 const MAX_FAILURE_LINES: usize = 400;
 
 /// Returns whether the first element is one of the two that such reports begin with. A few lines may precede it, since

@@ -8,7 +8,6 @@ use crate::text::{clip, count};
 use crate::{Item, Part, Weight};
 
 const MAX_ENTRIES: usize = 2000;
-/// The maximum number of highest values.
 const MAX_TOP: usize = 12;
 const MAX_TEXT_BYTES: usize = 300;
 const MAX_LIST_BYTES: usize = 90;

@@ -12,7 +12,6 @@ use crate::template::text_hash;
 use crate::text::{clip, count, shorten};
 use crate::{Item, Page, Part, Weight};
 
-/// The maximum number of kinds of traces.
 const MAX_GROUPS: usize = 200;
 /// The maximum number of frames of one error.
 const MAX_FRAMES: usize = 4;

@@ -7,7 +7,6 @@ use super::{ElementKind, Tree};
 use crate::Line;
 use crate::text::clip;
 
-/// The maximum number of tables shown by their columns.
 const MAX_TABLES: usize = 4;
 /// The maximum number of bytes of a cell, and of cells of a row.
 const MAX_CELL_BYTES: usize = 200;
