@@ -204,21 +204,18 @@ impl Blobs {
     /// Removes the row of a text that no entry refers to any more. Its file, if any, is left for
     /// [`Self::remove_files`], because a rollback of this transaction brings back the row, which needs the file.
     pub(crate) fn remove_if_unused(&self, tx: &Transaction<'_>, id: i64) -> Result<Option<RemovedText>, Fault> {
-        let used = tx
-            .prepare_cached("SELECT 1 FROM entries WHERE blob_id = ?1 LIMIT 1")
-            .and_then(|mut statement| statement.exists([id]))?;
-        if used {
+        if tx.sql("SELECT 1 FROM entries WHERE blob_id = ?1 LIMIT 1").has([id])? {
             return Ok(None);
         }
         let (hash, stored, held): (Vec<u8>, i64, bool) = tx
-            .prepare_cached("DELETE FROM blobs WHERE id = ?1 RETURNING hash, stored, data IS NOT NULL")
-            .and_then(|mut statement| statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))))?;
+            .sql("DELETE FROM blobs WHERE id = ?1 RETURNING hash, stored, data IS NOT NULL")
+            .one([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         // Its share of the index will be freed too, but later.
-        tx.prepare_cached(
+        tx.sql(
             "UPDATE totals SET index_bytes = index_bytes - CAST(index_bytes * 1.0 * ?1 / max(stored, 1) AS INTEGER),
                  stored = stored - ?1, filed = filed - ?2 WHERE id = 1",
         )
-        .and_then(|mut statement| statement.execute([stored, if held { 0 } else { stored }]))?;
+        .run([stored, if held { 0 } else { stored }])?;
         let file = if held { None } else { Some(stored_hash(&hash)?) };
         Ok(Some(RemovedText { file }))
     }
@@ -308,8 +305,7 @@ fn row(db: &Connection, id: i64) -> rusqlite::Result<BlobRow> {
 
 /// Returns whether a row refers to the file of this text.
 fn named(db: &Connection, hash: &blake3::Hash) -> rusqlite::Result<bool> {
-    db.prepare_cached("SELECT 1 FROM blobs WHERE hash = ?1 AND data IS NULL")
-        .and_then(|mut statement| statement.exists([hash.as_bytes()]))
+    db.sql("SELECT 1 FROM blobs WHERE hash = ?1 AND data IS NULL").has([hash.as_bytes()])
 }
 
 pub(crate) fn is_old(path: &Path) -> bool {

@@ -208,8 +208,7 @@ impl Store {
             self.note_use(stored.id, stored.used_at, now);
             return Ok(Found::Here(Box::new(stored.entry)));
         }
-        let gone = self.log.read(|c| entries::gone(c, reference))?;
-        Ok(gone.map_or(Found::Never, Found::Gone))
+        self.find(scope, reference)
     }
 
     /// Returns at most this many references that begin with these characters, with the titles of their entries.

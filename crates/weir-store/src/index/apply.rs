@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, Transaction};
 use weir_core::entry::{INDEXED_HEAD_BYTES, INDEXED_TAIL_BYTES};
 use weir_core::words;
 use weir_ledger::Sql as _;
@@ -327,12 +327,7 @@ pub(crate) fn remaining(
     chunks: &[i64],
 ) -> rusqlite::Result<Vec<(&'static str, usize)>> {
     let count = |sql: &str, ids: &[i64]| -> rusqlite::Result<usize> {
-        let mut statement = db.prepare_cached(sql)?;
-        let mut found = 0;
-        for id in ids {
-            found += statement.query_row([id], |_| Ok(1)).optional()?.unwrap_or(0);
-        }
-        Ok(found)
+        ids.iter().try_fold(0, |found, id| Ok(found + usize::from(db.sql(sql).has([id])?)))
     };
     Ok(vec![
         ("documents", count("SELECT 1 FROM documents WHERE entry_id = ?1", entries)?),

@@ -160,11 +160,9 @@ pub(super) fn has(db: &Connection, word: &str) -> rusqlite::Result<bool> {
 }
 
 pub(super) fn beginning_with(db: &Connection, start: &str) -> rusqlite::Result<Vec<String>> {
-    let mut statement =
-        db.prepare_cached("SELECT word FROM vocabulary WHERE word >= ?1 AND word < ?2 ORDER BY word LIMIT ?3")?;
     let (from, to) = (format!("^{start}"), format!("^{start}\u{10ffff}"));
-    let words = statement.query_map(params![from, to, MAX_EXPANDED_WORDS as i64], |row| row.get::<_, String>(0))?;
-    words.map(|word| word.map(unmarked)).collect()
+    db.sql("SELECT word FROM vocabulary WHERE word >= ?1 AND word < ?2 ORDER BY word LIMIT ?3")
+        .all(params![from, to, MAX_EXPANDED_WORDS as i64], |row| row.get(0).map(unmarked))
 }
 
 /// Returns words that contain this part, the shortest first.
@@ -214,12 +212,11 @@ pub(super) fn near(db: &Connection, word: &str) -> rusqlite::Result<Vec<String>>
 }
 
 fn candidates(db: &Connection, expression: &str) -> rusqlite::Result<Vec<String>> {
-    let mut statement = db.prepare_cached(
+    db.sql(
         "SELECT v.word FROM spellings CROSS JOIN vocabulary v ON v.id = spellings.rowid
          WHERE spellings MATCH ?1 LIMIT ?2",
-    )?;
-    let words = statement.query_map(params![expression, MAX_CANDIDATES as i64], |row| row.get::<_, String>(0))?;
-    words.map(|word| word.map(unmarked)).collect()
+    )
+    .all(params![expression, MAX_CANDIDATES as i64], |row| row.get(0).map(unmarked))
 }
 
 fn unmarked(word: String) -> String {

@@ -1,6 +1,6 @@
 //! Reads the log from its beginning, page by page.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use weir_ledger::Sql as _;
 
 #[derive(Debug, Clone)]
@@ -134,7 +134,7 @@ fn note(db: &Connection, id: i64) -> rusqlite::Result<Option<ExportedNote>> {
             "SELECT n.kind, n.topic, n.revision, e.reference, n.commit_id, n.branch, n.confirmed_at
          FROM notes n LEFT JOIN entries e ON e.id = n.superseded_by WHERE n.entry_id = ?1",
         )
-        .one([id], |row| {
+        .find([id], |row| {
             Ok(ExportedNote {
                 kind: row.get(0)?,
                 topic: row.get(1)?,
@@ -147,26 +147,18 @@ fn note(db: &Connection, id: i64) -> rusqlite::Result<Option<ExportedNote>> {
                 cites: Vec::new(),
             })
         });
-    let Some(mut note) = note.optional()? else { return Ok(None) };
-    let mut files = db.prepare_cached("SELECT path, hash FROM note_files WHERE entry_id = ?1 ORDER BY path")?;
-    note.files = files.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
-    let mut cites = db.prepare_cached(
-        "SELECT e.reference FROM citations c JOIN entries e ON e.id = c.entry_id WHERE c.note_id = ?1 ORDER BY e.id",
-    )?;
-    note.cites = cites.query_map([id], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let Some(mut note) = note? else { return Ok(None) };
+    let files = db.sql("SELECT path, hash FROM note_files WHERE entry_id = ?1 ORDER BY path");
+    note.files = files.all([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let cites =
+        "SELECT e.reference FROM citations c JOIN entries e ON e.id = c.entry_id WHERE c.note_id = ?1 ORDER BY e.id";
+    note.cites = db.sql(cites).values([id])?;
     Ok(Some(note))
 }
 
 fn run(db: &Connection, id: i64) -> rusqlite::Result<Option<ExportedRun>> {
-    let run =
-        db.sql("SELECT exit_code, signal, millis, sandbox, ended FROM runs WHERE entry_id = ?1").one([id], |row| {
-            Ok(ExportedRun {
-                exit_code: row.get(0)?,
-                signal: row.get(1)?,
-                millis: row.get(2)?,
-                sandbox: row.get(3)?,
-                ended: row.get(4)?,
-            })
-        });
-    run.optional()
+    db.sql("SELECT exit_code, signal, millis, sandbox, ended FROM runs WHERE entry_id = ?1").find([id], |row| {
+        let (exit_code, signal, millis) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(ExportedRun { exit_code, signal, millis, sandbox: row.get(3)?, ended: row.get(4)? })
+    })
 }

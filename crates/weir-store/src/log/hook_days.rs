@@ -203,12 +203,12 @@ pub(crate) fn days(db: &Connection, since: Timestamp) -> rusqlite::Result<Vec<Ho
 
 /// Returns what became of outputs since a time, by client. The day of the time is included in full.
 pub(crate) fn outcomes(db: &Connection, since: Option<Timestamp>) -> rusqlite::Result<Vec<OutcomeSum>> {
-    let mut statement = db.prepare_cached(
+    let from = since.map_or(i64::MIN, |since| since.0.div_euclid(DAY));
+    db.sql(
         "SELECT client, outcome, sum(count), sum(bytes), min(day) FROM hooks
          WHERE day >= ?1 AND day > ?2 AND outcome <> '' GROUP BY client, outcome ORDER BY client, outcome",
-    )?;
-    let from = since.map_or(i64::MIN, |since| since.0.div_euclid(DAY));
-    let rows = statement.query_map([from, NO_DAY], |row| {
+    )
+    .all([from, NO_DAY], |row| {
         Ok(OutcomeSum {
             client: row.get(0)?,
             outcome: written(row, 1, Outcome::parse)?,
@@ -216,8 +216,7 @@ pub(crate) fn outcomes(db: &Connection, since: Option<Timestamp>) -> rusqlite::R
             bytes: row.get::<_, i64>(3)?.cast_unsigned(),
             since: Timestamp(row.get::<_, i64>(4)?.saturating_mul(DAY)),
         })
-    })?;
-    rows.collect()
+    })
 }
 
 /// Merges the hooks of all days before this time into one row of each client.

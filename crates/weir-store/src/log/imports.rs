@@ -97,10 +97,10 @@ pub(crate) fn known(db: &Connection, session: i64) -> rusqlite::Result<Known> {
         let words = (row.get(0)?, row.get(1)?, is_of_subagent(data.as_deref()));
         known.0.entry(words).or_default().push(row.get(2)?);
     }
-    let mut statement = db.prepare_cached("SELECT at FROM entries WHERE session_id = ?1 AND source = ?2")?;
-    let mut rows = statement.query(params![session, SUMMARY])?;
-    while let Some(row) = rows.next()? {
-        known.0.entry(summaries()).or_default().push(row.get(0)?);
+    for at in
+        db.sql("SELECT at FROM entries WHERE session_id = ?1 AND source = ?2").values(params![session, SUMMARY])?
+    {
+        known.0.entry(summaries()).or_default().push(at);
     }
     Ok(known)
 }

@@ -80,15 +80,15 @@ pub(crate) fn between(
     since: Option<Timestamp>,
     until: Option<Timestamp>,
 ) -> rusqlite::Result<Vec<MeterRow>> {
-    let mut statement = db.prepare_cached(
-        "SELECT day, client, session, tool, what, times, given, shown, output FROM meter
-         WHERE day >= ?1 AND day <= ?2 AND (?3 IS NULL OR (client = ?3 AND session = ?4))
-         ORDER BY day, client, session, tool, what",
-    )?;
     let from = since.map_or(i64::MIN, |since| since.0.div_euclid(DAY));
     let to = until.map_or(i64::MAX, |until| until.0.div_euclid(DAY));
     let (client, key) = (session.map(|session| &session.client), session.map(|session| &session.key));
-    let rows = statement.query_map(params![from, to, client, key], |row| {
+    db.sql(
+        "SELECT day, client, session, tool, what, times, given, shown, output FROM meter
+         WHERE day >= ?1 AND day <= ?2 AND (?3 IS NULL OR (client = ?3 AND session = ?4))
+         ORDER BY day, client, session, tool, what",
+    )
+    .all(params![from, to, client, key], |row| {
         Ok(MeterRow {
             day: Timestamp(row.get::<_, i64>(0)?.saturating_mul(DAY)),
             session: SessionKey { client: row.get(1)?, key: row.get(2)? },
@@ -101,6 +101,5 @@ pub(crate) fn between(
                 output: row.get::<_, i64>(8)?.cast_unsigned(),
             },
         })
-    })?;
-    rows.collect()
+    })
 }

@@ -112,12 +112,12 @@ fn visible(db: &Connection, scope_ids: ScopeIds, mut ids: Rows<'_>, most: usize)
 }
 
 pub(crate) fn load(db: &Connection, id: i64) -> rusqlite::Result<(Option<Note>, Option<Reference>)> {
-    let mut statement = db.prepare_cached(
-        "SELECT n.kind, n.topic, n.revision, n.commit_id, n.branch, n.confirmed_at, s.reference
-         FROM notes n LEFT JOIN entries s ON s.id = n.superseded_by WHERE n.entry_id = ?1",
-    )?;
-    let found = statement
-        .query_row([id], |row| {
+    let found = db
+        .sql(
+            "SELECT n.kind, n.topic, n.revision, n.commit_id, n.branch, n.confirmed_at, s.reference
+             FROM notes n LEFT JOIN entries s ON s.id = n.superseded_by WHERE n.entry_id = ?1",
+        )
+        .find([id], |row| {
             let note = Note {
                 kind: written(row, 0, NoteKind::parse)?,
                 topic: row.get(1)?,
@@ -129,13 +129,9 @@ pub(crate) fn load(db: &Connection, id: i64) -> rusqlite::Result<(Option<Note>, 
                 confirmed_at: row.get::<_, Option<i64>>(5)?.map(Timestamp),
             };
             let successor: Option<String> = row.get(6)?;
-            Ok((note, successor.and_then(|text| Reference::parse(&text).ok())))
-        })
-        .optional()?;
-    Ok(match found {
-        Some((note, successor)) => (Some(note), successor),
-        None => (None, None),
-    })
+            Ok((Some(note), successor.and_then(|text| Reference::parse(&text).ok())))
+        })?;
+    Ok(found.unwrap_or_default())
 }
 
 /// Records that the user confirmed a note. Only the first time counts.

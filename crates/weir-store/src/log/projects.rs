@@ -32,9 +32,7 @@ pub(crate) fn remember(tx: &Transaction<'_>, project: &KnownProject) -> rusqlite
 
 pub(crate) fn find(db: &Connection, key: &str) -> rusqlite::Result<Option<KnownProject>> {
     let sql = "SELECT key, root, folder, used_at, identity FROM projects WHERE key = ?1";
-    let mut statement = db.prepare_cached(sql)?;
-    let mut rows = statement.query([key])?;
-    rows.next()?.map(read).transpose()
+    db.sql(sql).find([key], read)
 }
 
 pub(crate) fn forget(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {

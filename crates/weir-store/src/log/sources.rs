@@ -62,11 +62,8 @@ pub(crate) fn newest(db: &Connection, scope_ids: ScopeIds) -> rusqlite::Result<V
         "SELECT coalesce(e.source, e.title) FROM entries e
          WHERE {VISIBLE} AND e.id > 0 AND e.kind <> 'said' ORDER BY e.id DESC LIMIT ?3"
     );
-    let mut statement = db.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![scope_ids.session, scope_ids.work, MAX_SOURCES as i64], |row| row.get(0))?;
     let mut sources: Vec<String> = Vec::new();
-    for source in rows {
-        let source = source?;
+    for source in db.sql(&sql).values(params![scope_ids.session, scope_ids.work, MAX_SOURCES as i64])? {
         if !sources.contains(&source) {
             sources.push(source);
         }
@@ -79,9 +76,8 @@ pub(crate) fn files(db: &Connection, under: &str) -> rusqlite::Result<Vec<(Known
          FROM files f CROSS JOIN entries e ON e.id = f.entry_id CROSS JOIN blobs b ON b.id = e.blob_id";
     let mut found: Vec<_> = db.sql(&format!("{SELECT} WHERE f.source = ?1")).all([under], read_file)?;
     // Sources below begin with the source and a slash; `0` is the character after the slash.
-    let mut below = db.prepare_cached(&format!("{SELECT} WHERE f.source > ?1 AND f.source < ?2"))?;
-    let rows = below.query_map([format!("{under}/"), format!("{under}0")], read_file)?;
-    found.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
+    let below = format!("{SELECT} WHERE f.source > ?1 AND f.source < ?2");
+    found.extend(db.sql(&below).all([format!("{under}/"), format!("{under}0")], read_file)?);
     Ok(found)
 }
 

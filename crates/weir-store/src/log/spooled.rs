@@ -1,11 +1,10 @@
 //! The names of spool records that were taken in and whose files may still exist.
 
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::Transaction;
 use weir_ledger::Sql as _;
 
 pub(crate) fn is_taken(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<bool> {
-    let mut statement = tx.prepare_cached("SELECT 1 FROM spooled WHERE name = ?1")?;
-    Ok(statement.query_row([name], |_| Ok(())).optional()?.is_some())
+    tx.sql("SELECT 1 FROM spooled WHERE name = ?1").has([name])
 }
 
 pub(crate) fn mark_taken(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<()> {
@@ -14,8 +13,7 @@ pub(crate) fn mark_taken(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<(
 
 /// Forgets the names of records whose files are gone, since these cannot be taken in again.
 pub(crate) fn forget(tx: &Transaction<'_>, is_gone: impl Fn(&str) -> bool) -> rusqlite::Result<()> {
-    let mut all = tx.prepare_cached("SELECT name FROM spooled")?;
-    let names = all.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let names: Vec<String> = tx.sql("SELECT name FROM spooled").values([])?;
     for name in names.iter().filter(|name| is_gone(name)) {
         tx.sql("DELETE FROM spooled WHERE name = ?1").run([name])?;
     }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::Transaction;
 use weir_core::{Event, NewEntry, Reference, Scope, SessionKey, Timestamp};
 
-use super::keep::{EntryWriter, redact_labels, redact_text};
+use super::keep::EntryWriter;
 use super::{Store, redacted_event, redacted_text};
 use crate::blobs::FinishedText;
 use crate::db::Durability;
@@ -158,12 +158,7 @@ impl Store {
             let scope = self.own_scope(&Scope { session, work: None, ..scope.clone() });
             self.check_scope(&scope)?;
             let text = match &mut fresh.row.entry {
-                Some(entry) => {
-                    self.check_level(&scope, entry)?;
-                    redact_labels(entry);
-                    let redactions = redact_text(entry);
-                    Some(FinishedText { staged: self.blobs.stage(&entry.text)?, redactions })
-                }
+                Some(entry) => Some(self.finished(&scope, entry)?),
                 None => None,
             };
             ready.push(ReadyRow { fresh, scope, text });

@@ -3,10 +3,9 @@
 
 use weir_core::{Event, NewEntry, Scope, SessionKey, Timestamp};
 
-use super::keep::{EntryWriter, redact_labels, redact_text};
+use super::keep::EntryWriter;
 use super::told::EventTime;
 use super::{Store, redacted_event};
-use crate::blobs::FinishedText;
 use crate::db::Durability;
 use crate::error::{Fault, Result};
 use crate::log::imports::{self, Conversation, ImportPosition, Known};
@@ -70,10 +69,7 @@ impl Store {
         let mut summaries = Vec::new();
         for Past { at, summary, .. } in &fresh.0 {
             let Some(mut entry) = summary.clone() else { continue };
-            self.check_level(&own, &entry)?;
-            redact_labels(&mut entry);
-            let redactions = redact_text(&mut entry);
-            let text = FinishedText { staged: self.blobs.stage(&entry.text)?, redactions };
+            let text = self.finished(&own, &mut entry)?;
             summaries.push((*at, entry, text));
         }
         let mut told = Vec::new();

@@ -105,11 +105,16 @@ impl Store {
     }
 
     fn prepare(&self, scope: &Scope, mut entry: NewEntry) -> Result<PreparedEntry> {
-        self.check_level(scope, &entry)?;
-        redact_labels(&mut entry);
-        let redactions = redact_text(&mut entry);
-        let text = FinishedText { staged: self.blobs.stage(&entry.text)?, redactions };
+        let text = self.finished(scope, &mut entry)?;
         Ok(PreparedEntry { scope: scope.clone(), entry, text })
+    }
+
+    /// Redacts an entry and stages its text.
+    pub(super) fn finished(&self, scope: &Scope, entry: &mut NewEntry) -> Result<FinishedText> {
+        self.check_level(scope, entry)?;
+        redact_labels(entry);
+        let redactions = redact_text(entry);
+        Ok(FinishedText { staged: self.blobs.stage(&entry.text)?, redactions })
     }
 
     /// Records that entries are in use, so that each is kept from now on for as long as a new one. Entries that are gone
@@ -234,7 +239,7 @@ impl Store {
         }
     }
 
-    pub(super) fn check_level(&self, scope: &Scope, entry: &NewEntry) -> Result<()> {
+    fn check_level(&self, scope: &Scope, entry: &NewEntry) -> Result<()> {
         self.check_scope(scope)?;
         if !scope.can_hold(entry.level) || (entry.level == Level::User) != (self.owner == Owner::User) {
             return Err(StoreError::NoSuchLevel { level: entry.level });

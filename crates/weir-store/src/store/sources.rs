@@ -3,7 +3,7 @@
 
 use weir_core::{EntryKind, NewEntry, Scope, Timestamp, WhyGone};
 
-use super::keep::{EntryWriter, InsertedEntry, redact_labels, redact_text};
+use super::keep::{EntryWriter, InsertedEntry};
 use super::{Kept, Store, redacted_text};
 use crate::blobs::FinishedText;
 use crate::db::Durability;
@@ -62,10 +62,7 @@ impl Store {
         let mut ready = Vec::with_capacity(files.len());
         for NewFile { mut entry, stamp } in files {
             entry.kind = EntryKind::Document;
-            self.check_level(scope, &entry)?;
-            redact_labels(&mut entry);
-            let redactions = redact_text(&mut entry);
-            let text = FinishedText { staged: self.blobs.stage(&entry.text)?, redactions };
+            let text = self.finished(scope, &mut entry)?;
             entry.text = Vec::new();
             ready.push(PreparedFile { entry, stamp, text });
         }
@@ -129,10 +126,7 @@ impl Store {
     pub fn keep_page(&mut self, scope: &Scope, page: NewPage<'_>, now: Timestamp) -> Result<Kept> {
         let NewPage { url, mut entry, validators } = page;
         let key = page_key(url);
-        self.check_level(scope, &entry)?;
-        redact_labels(&mut entry);
-        let redactions = redact_text(&mut entry);
-        let text = FinishedText { staged: self.blobs.stage(&entry.text)?, redactions };
+        let text = self.finished(scope, &mut entry)?;
         let own = self.own_scope(scope);
         let (blobs, limits) = (&self.blobs, &self.limits);
         let (taken, removed) = self.log.write(Durability::Process, |tx| -> Result<_, Fault> {

@@ -4,9 +4,8 @@
 use weir_core::{Entry, Level, NewEntry, Reference, Scope, Timestamp};
 use weir_ledger::Sql as _;
 
-use super::keep::{EntryWriter, redact_labels, redact_text};
+use super::keep::EntryWriter;
 use super::{Found, Store};
-use crate::blobs::FinishedText;
 use crate::db::Durability;
 use crate::error::{Fault, Result, StoreError};
 use crate::log::{entries, notes};
@@ -14,9 +13,8 @@ use crate::log::{entries, notes};
 impl Store {
     /// Looks up a reference like [`Self::get`], without recording that the entry was used.
     pub fn find(&self, scope: &Scope, reference: Reference) -> Result<Found> {
-        let scope_ids = self.scope_ids(scope)?;
-        if let Some(stored) = self.log.read(|c| entries::by_reference(c, scope_ids, reference))? {
-            return Ok(Found::Here(Box::new(stored.entry)));
+        if let Some(entry) = self.entry(scope, reference)? {
+            return Ok(Found::Here(Box::new(entry)));
         }
         let gone = self.log.read(|c| entries::gone(c, reference))?;
         Ok(gone.map_or(Found::Never, Found::Gone))
@@ -25,10 +23,7 @@ impl Store {
     /// Keeps an entry that was received, as of the time at which its author kept it. It must have a reference; if that
     /// is taken, nothing is kept, and the result is false.
     pub fn keep_received(&mut self, scope: &Scope, mut entry: NewEntry, at: Timestamp, now: Timestamp) -> Result<bool> {
-        self.check_level(scope, &entry)?;
-        redact_labels(&mut entry);
-        let redactions = redact_text(&mut entry);
-        let text = FinishedText { staged: self.blobs.stage(&entry.text)?, redactions };
+        let text = self.finished(scope, &mut entry)?;
         // Kept without a topic first, since a topic would take the place of the notes on it.
         let (mut topic, mut confirmed_at) = (None, None);
         if let Some(note) = &mut entry.note {
