@@ -10,7 +10,6 @@ use crate::{Applied, Change, LayerError, Recovered, Undone, Verdict, Versions, W
 #[derive(Debug)]
 pub struct Layer(Infallible);
 
-#[expect(missing_docs, reason = "they are described where they do something")]
 impl Layer {
     pub fn create(_: &Path, _: &Path) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
