@@ -25,7 +25,6 @@ const WORKERS: usize = 8;
 const KILLED_PERCENT: u64 = 5;
 const STOPPED_PERCENT: u64 = 2;
 
-/// The state shared by the workers.
 struct LoadState {
     weir: PathBuf,
     home: PathBuf,
@@ -47,7 +46,6 @@ struct Observations {
     wrong: Vec<String>,
 }
 
-/// A row of the table.
 #[derive(Default)]
 struct CallFigures {
     took: Figures,

@@ -16,7 +16,6 @@ use clients::{ClientRule, HookContender, ProgramContender, RULES};
 use contenders::{Contender, HeadAndTail, McpContender};
 use set::{Output, Set};
 
-/// What one contender showed of one output.
 pub(crate) struct ShownOutput {
     pub tokens: usize,
     pub found: Vec<bool>,

@@ -13,14 +13,12 @@ pub const INDEXED_TAIL_BYTES: u64 = 4 << 20;
 crate::written_enum! {
     /// What an entry is. The kind decides how long the entry is kept.
     pub enum EntryKind {
-        /// The output of a run.
         Run = "run",
         /// Something decided or learned.
         Note = "note",
         /// Indexed text that belongs to the user.
         Document = "document",
         Page = "page",
-        /// A file that was read.
         File = "file",
         /// Something imported from a client's transcript.
         Import = "import",

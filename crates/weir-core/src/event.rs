@@ -12,15 +12,12 @@ crate::written_enum! {
         File = "file",
         /// A task was opened, changed or finished.
         Task = "task",
-        /// Something was decided.
         Decision = "decision",
         /// The user corrected the model.
         Correction = "correction",
         /// A git command changed the repository.
         Git = "git",
-        /// Something failed.
         Error = "error",
-        /// A failure was repaired.
         Fix = "fix",
         /// The environment changed: a folder, a variable, a dependency.
         Environment = "environment",
@@ -29,7 +26,6 @@ crate::written_enum! {
         Tool = "tool",
         /// A subagent was started or returned.
         Subagent = "subagent",
-        /// A plan was made or approved.
         Plan = "plan",
         Goal = "goal",
         /// Something blocks the work.

@@ -3,13 +3,9 @@
 crate::written_enum! {
     /// How far an entry is visible: session ⊂ work ⊂ project ⊂ user.
     pub enum Level {
-        /// Only in the session that made it.
         Session = "session",
-        /// In every session of the same work.
         Work = "work",
-        /// In every session in the project.
         Project = "project",
-        /// In every project of this user.
         User = "user",
     }
 }

@@ -60,7 +60,6 @@ impl Page {
     }
 }
 
-/// How a kind is detected and read.
 pub(crate) enum Detector {
     /// An output that is of this kind from beginning to end, as its beginning shows. `read` may still find that it is
     /// not, and return `None`.

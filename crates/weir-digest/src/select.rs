@@ -39,7 +39,6 @@ pub enum NotSelected {
     /// The output is neither JSON nor separated values.
     #[error("this output is neither JSON nor separated values")]
     NoStructure,
-    /// The JSON is truncated or damaged.
     #[error("the JSON cannot be read: {0}")]
     Damaged(String),
     /// The request is not a path or a list of columns.

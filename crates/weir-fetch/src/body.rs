@@ -8,7 +8,6 @@ use std::rc::Rc;
 
 use crate::Limits;
 
-/// The body of a response.
 #[derive(Debug, Default)]
 pub(crate) struct BodyContent {
     pub bytes: Vec<u8>,

@@ -35,7 +35,6 @@ pub enum FetchError {
     /// The name does not resolve to an address.
     #[error("cannot resolve {}", short(host))]
     NoSuchHost { host: String },
-    /// The connection failed.
     #[error("cannot reach {}: {}", short(host), short(why))]
     Unreachable {
         host: String,

@@ -33,7 +33,6 @@ impl PageFormat {
     }
 }
 
-/// The media type of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Media {
     pub form: PageFormat,

@@ -34,7 +34,6 @@ pub fn counts(old: &str, new: &str) -> (usize, usize) {
     (added.unsigned_abs(), removed.unsigned_abs())
 }
 
-/// A text, divided into lines.
 struct SplitText<'a> {
     text: &'a str,
     /// Where each line begins, and where the last one ends.

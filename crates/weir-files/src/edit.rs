@@ -37,7 +37,6 @@ pub struct AppliedEdit {
 pub enum EditError {
     /// The text to replace is empty.
     Empty,
-    /// The replacement is the same as the text.
     Same,
     /// The text does not occur. Has similar lines, if there are any.
     Absent(Option<String>),

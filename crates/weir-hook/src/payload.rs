@@ -22,7 +22,6 @@ const MAX_LONG_TEXTS: usize = 128;
 /// at most six, so the two do not overlap.
 const EXCERPT_BYTES: usize = 64 << 10;
 
-/// The payload of a hook.
 pub(crate) struct Payload {
     /// The complete payload, except that long texts are cut to their beginnings and ends.
     pub value: Value,

@@ -110,7 +110,6 @@ pub struct Conflict {
 /// What somebody else did during the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConflictKind {
-    /// They changed or created it.
     Edited,
     /// They removed it.
     Deleted,

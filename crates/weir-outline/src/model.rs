@@ -67,7 +67,6 @@ pub enum ItemKind {
     Macro,
     /// A re-export of something from elsewhere.
     Export,
-    /// A heading in a text.
     Heading,
     /// A key in a data file, a rule in a style sheet, or an element of a page.
     Key,

@@ -15,7 +15,6 @@ const MAX_VALUE_BYTES: usize = 80;
 /// Maximum nesting of a signature. Only hostile files exceed it.
 const MAX_DEPTH: usize = 200;
 
-/// What to omit from a signature.
 #[derive(Default)]
 pub(crate) struct Omissions {
     /// Ranges to omit without a trace.

@@ -17,7 +17,6 @@ use crate::spec::{ItemRow, Row, Site, Spec};
 /// Maximum nesting of items. Only hostile files exceed it.
 const MAX_DEPTH: usize = 120;
 
-/// The items found in a file.
 pub(crate) struct WalkedItems {
     pub items: Vec<Item>,
     /// Number of places that could not be parsed.

@@ -59,7 +59,6 @@ pub enum NoteFilter {
     Review,
     /// Those that hold.
     Current,
-    /// Those that were replaced.
     Superseded,
     /// Old ones that nobody has opened.
     NeverRead,

@@ -59,13 +59,11 @@ pub struct Picked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HitKind {
     Note,
-    /// An event of a session.
     Event,
     /// The output of a run or a tool.
     Output,
     /// A file of the project.
     Document,
-    /// A page from the network.
     Page,
 }
 
@@ -124,7 +122,6 @@ pub struct Hit {
 pub enum Target {
     Entry(Text),
     Session(Text),
-    /// An entry whose text is gone.
     Gone(Text),
 }
 

@@ -59,10 +59,12 @@ pub struct Setting {
 pub enum SetBy {
     /// Nothing: it is as built in.
     Default,
-    /// A variable of the environment.
     Variable(Text),
     /// A line of a file.
-    File { path: Text, line: Option<u64> },
+    File {
+        path: Text,
+        line: Option<u64>,
+    },
 }
 
 impl Settings {

@@ -122,7 +122,6 @@ pub struct Rule {
 pub enum Subject {
     Command(CommandPattern),
     Read(PathPattern),
-    /// Changing paths that match.
     Edit(PathPattern),
     /// A whole tool by its name, Weir's or a client's.
     Tool(String),

@@ -41,7 +41,6 @@ pub(super) struct Upstream {
     client: HttpClient,
 }
 
-/// The body of a request to pass on.
 pub(super) struct OutgoingBody {
     pub(super) body: Body,
     /// Its length, if the body is in memory.

@@ -21,7 +21,6 @@ use weir_host::face::Face;
 /// The formats, told apart by the end of the path.
 const FORMATS: &[WireFormat] = &[anthropic::FORMAT, anthropic::COUNT, chat::FORMAT, responses::FORMAT];
 
-/// The format of requests to an API.
 pub(super) struct WireFormat {
     paths: &'static [&'static str],
     /// Reads a body, or returns `None` if it is not of this format.
@@ -35,7 +34,6 @@ pub(super) fn format_of(method: &Method, path: &str) -> Option<&'static WireForm
     FORMATS.iter().find(is_of).filter(|_| *method == Method::POST)
 }
 
-/// A conversation, as a request has it.
 pub(super) struct Conversation<'a> {
     pub(super) results: Vec<ResultText<'a>>,
     calls: HashMap<String, ModelCall<'a>>,

@@ -27,7 +27,6 @@ pub enum ErrorKind {
     Newer,
     /// The position is beyond the head of the log: the log was put back to an older state.
     Ahead,
-    /// What is stored is damaged.
     Damaged,
     /// There is no room left.
     Full,

@@ -102,7 +102,6 @@ pub fn part(end: &[u8], size: u64, range: &Range<u64>) -> Result<Option<Part>> {
     }))
 }
 
-/// The sizes of the frames of a text.
 struct Table {
     /// The stored size and the size of the text of each frame, in bytes.
     frames: Vec<(u32, u32)>,

@@ -126,7 +126,6 @@ pub fn refused_hosts(hosts: &[HostId]) -> Option<String> {
 /// A change that an index has to follow. It has everything that an index needs, so that no index reads a log.
 #[derive(Debug, Clone, PartialEq)]
 pub enum IndexChange {
-    /// A record was kept.
     Put(Box<IndexedRecord>),
     /// A record was removed. No word of it may stay.
     Remove(RecordId),

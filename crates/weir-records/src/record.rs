@@ -72,7 +72,6 @@ pub enum Body {
         /// The newer record.
         by: RecordId,
     },
-    /// A user confirmed what a record says.
     Confirmed {
         record: RecordId,
         /// The user, who is the author of this record.

@@ -330,7 +330,6 @@ fn folder(context: &Context) -> PathBuf {
     context.project_folder().join("runs")
 }
 
-/// The files of a run.
 struct BackgroundFiles {
     /// Marks the run as in progress.
     state: PathBuf,

@@ -17,7 +17,6 @@ use crate::codec::{Reader, Writer};
 
 const MAX_MESSAGE_BYTES: usize = 64 << 10;
 
-/// A message from the helper.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// The sandbox could not be built: the step, the reason, and whether it was refused for safety.
@@ -31,7 +30,6 @@ pub(crate) enum Message {
     RunEnd(RunEnd),
 }
 
-/// How a run ended, as seen by the helper.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RunEnd {
     /// The exit code, unless a signal ended the run.

@@ -62,7 +62,6 @@ pub(super) struct Deleted {
     pub(super) from_index: bool,
 }
 
-/// The storage of a server.
 pub(super) struct Storage {
     pub(super) ports: Ports,
     pub(super) accounts: Arc<dyn Accounts>,

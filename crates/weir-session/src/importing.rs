@@ -39,7 +39,6 @@ use session::{StepConverter, folder_of};
 /// Which sessions are imported, and into which project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportScope {
-    /// The sessions of this project.
     Project,
     /// The sessions of every project, each into its own project.
     All,

@@ -35,7 +35,6 @@ pub(super) struct LedgerRecord {
     pub settings: Vec<ChangedSetting>,
 }
 
-/// A setting of the client's own that setup changed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ChangedSetting {
     /// The path of keys to the setting.

@@ -28,7 +28,6 @@ pub(super) struct SetupPlan {
     pub problems: Vec<CommandError>,
 }
 
-/// The planned change of one file.
 pub(super) struct Step {
     /// The file itself, with symbolic links resolved.
     pub path: PathBuf,

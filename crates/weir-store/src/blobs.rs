@@ -41,7 +41,6 @@ const MAX_INLINE_BYTES: usize = 16 << 10;
 /// Number of times a text with a missing file is looked up again before the store counts as damaged.
 const MAX_TRIES: usize = 5;
 
-/// The texts of one store.
 pub(crate) struct Blobs {
     folder: PathBuf,
     /// Whether files were renamed since the folder was last synced to the disk.
@@ -88,7 +87,6 @@ impl KnownText {
     }
 }
 
-/// A text whose row was removed.
 pub(crate) struct RemovedText {
     /// The file of the text, if it was large.
     pub(crate) file: Option<blake3::Hash>,

@@ -90,7 +90,6 @@ pub enum StoreError {
         at: StorePart,
         detail: String,
     },
-    /// The text of an entry is lost.
     Lost {
         /// The file of the text, or the text itself if it is in the log.
         at: StorePart,

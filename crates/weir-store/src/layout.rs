@@ -24,9 +24,7 @@ pub enum StorePart {
     Blob(String),
     /// A text that is in the log, by its hash.
     Text(String),
-    /// The folder of the spool.
     Spool,
-    /// A record in the spool, by the name of its file.
     SpoolRecord(String),
     /// A copy of the store that is being made.
     Copy,

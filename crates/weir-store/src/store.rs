@@ -83,7 +83,6 @@ pub struct Store {
 /// The result of looking up a reference.
 #[derive(Debug)]
 pub enum Found {
-    /// The entry exists.
     Here(Box<Entry>),
     /// The entry existed and was removed.
     Gone(Gone),

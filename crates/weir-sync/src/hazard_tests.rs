@@ -22,9 +22,7 @@ pub(super) enum Act {
     Write(usize, &'static str),
     /// A model writes a note on a topic.
     Revise(usize, &'static str, &'static str),
-    /// The user confirms a note.
     Confirm(usize, &'static str),
-    /// The user forgets a note.
     Forget(usize, &'static str),
     /// The user looks at what would be sent.
     Preview(usize),

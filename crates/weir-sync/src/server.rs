@@ -54,7 +54,6 @@ pub struct RefusedRecord {
 /// What a server gives out.
 #[derive(Debug)]
 pub enum Downloaded {
-    /// Some records.
     Page(Page),
     /// The server's log was put back to an older state.
     PutBack,

@@ -11,7 +11,6 @@ pub(super) const KINDS: [EntryKind; 3] = [EntryKind::Run, EntryKind::File, Entry
 /// The sandbox of a command that a client ran itself.
 const CLIENTS_OWN: &str = "the client's";
 
-/// An output that was held back.
 pub(super) struct KeptOutput {
     pub(super) entry: Entry,
     pub(super) session: Option<SessionKey>,

@@ -15,7 +15,6 @@ use weir_pages::ProjectLink;
 use weir_serve::calls::{CallContext, Calls};
 use weir_store::KnownProject;
 
-/// The projects that have a store.
 pub(super) struct KnownProjects {
     /// Contexts for what belongs to no project. Only the user's store is opened with them.
     base: Calls,

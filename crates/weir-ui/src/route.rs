@@ -15,7 +15,6 @@ pub(super) struct Place {
 /// A page or a form.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Destination {
-    /// A page of the menu.
     Page(Page),
     Session(String),
     Entry(String),
@@ -25,7 +24,6 @@ pub(super) enum Destination {
     Theme,
     /// The form that turns keys on and off.
     Keys,
-    /// The form with a new note.
     NewNote,
     /// A form about an entry.
     Act(Act, String),

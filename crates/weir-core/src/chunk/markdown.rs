@@ -28,7 +28,6 @@ enum Enclosure {
     Comment,
 }
 
-/// A block that is being read.
 struct OpenBlock {
     is_within_line: bool,
     kind: BlockKind,

@@ -12,7 +12,6 @@ const MAX_NAME_BYTES: usize = 40;
 const MAX_VALUE_BYTES: usize = 600;
 const MAX_ATTRIBUTES: usize = 40;
 
-/// The attributes of a tag.
 #[derive(Default)]
 pub(super) struct Attributes {
     list: Vec<(Vec<u8>, Vec<u8>)>,

@@ -14,7 +14,6 @@ use blocks::Blocks;
 use links::Links;
 use tables::TableWriter;
 
-/// The Markdown of a page.
 pub(super) struct MarkdownOutput {
     pub markdown: String,
     /// The first `h1` heading.

@@ -48,7 +48,6 @@ pub(super) struct BoundFiles<'a> {
     known: HashMap<PathBuf, HashState>,
 }
 
-/// The state of the file at a path.
 #[derive(Debug, Clone)]
 enum HashState {
     Here(String),

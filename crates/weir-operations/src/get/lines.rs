@@ -28,7 +28,6 @@ pub(super) enum LineRange {
     Bytes(u64, u64),
 }
 
-/// The lines that are asked for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LineQuery<'a> {
     pub(super) lines: LineRange,
@@ -37,7 +36,6 @@ pub(super) struct LineQuery<'a> {
     pub(super) context: Option<u64>,
 }
 
-/// Some lines of a text, with facts about them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SelectedText {
     pub(super) text: String,

@@ -18,7 +18,6 @@ const MIN_ALIKE_MAPS: usize = 8;
 /// Maximum number of names of such maps to show.
 const MAX_NAMED: usize = 6;
 
-/// A key with its value, and their position.
 #[derive(Clone)]
 pub(super) struct KeyValue {
     pub key: String,

@@ -25,7 +25,6 @@ pub(super) enum RequestKind {
     Plain { head: String, length: Length },
 }
 
-/// How the length of a body is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Length {
     Bytes(u64),

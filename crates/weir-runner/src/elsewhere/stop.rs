@@ -12,9 +12,7 @@ use weir_core::run::Stream;
 pub(crate) enum Event {
     /// The run printed something.
     Output(Stream, Vec<u8>),
-    /// A process of the run has ended.
     Ended,
-    /// The run has to stop.
     Stop,
 }
 

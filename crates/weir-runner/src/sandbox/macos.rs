@@ -56,7 +56,6 @@ pub(crate) fn run(run: &Run<'_>, sink: &mut dyn FnMut(Stream, &[u8]) -> io::Resu
     })
 }
 
-/// How the last step of a run ended.
 struct StepEnd {
     ended: Ended,
     status: Option<ExitStatus>,

@@ -38,7 +38,6 @@ impl TraceParent {
     }
 }
 
-/// The span of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Span {
     trace: String,

@@ -231,7 +231,6 @@ impl<'de> Visitor<'de> for Head<'_> {
     }
 }
 
-/// Reads the lists of an object.
 struct Lists<'a> {
     /// How many bytes may be read for the current row.
     room: &'a Cell<usize>,
@@ -263,7 +262,6 @@ impl<'de> Visitor<'de> for Lists<'_> {
     }
 }
 
-/// Reads the rows of a list.
 struct Rows<'a> {
     section: Section,
     room: &'a Cell<usize>,

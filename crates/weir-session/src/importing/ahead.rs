@@ -13,7 +13,6 @@ use crate::replay::places::TranscriptLocation;
 /// How many parts of transcripts may wait to be processed.
 const MAX_WAITING_PARTS: usize = 8;
 
-/// A piece of a transcript that was read.
 pub(super) enum TranscriptPiece {
     Part(Box<Part>),
     /// The end of the transcript, with what was skipped, or `None` if the file is not a transcript.

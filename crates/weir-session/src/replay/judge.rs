@@ -86,7 +86,6 @@ impl Player<'_> {
     }
 }
 
-/// A session that is being played.
 struct SessionReplay<'a> {
     player: &'a Player<'a>,
     session: &'a Session,

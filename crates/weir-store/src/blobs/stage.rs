@@ -10,7 +10,6 @@ use super::reader::{BlobReader, Data};
 use crate::error::{Result, StoreError, from_system};
 use crate::layout::StorePart;
 
-/// A text that is ready to be stored.
 pub(crate) struct StagedText {
     pub(super) hash: blake3::Hash,
     pub(super) bytes: u64,

@@ -17,7 +17,6 @@ use crate::feed::IndexedEntry;
 /// Separator between the parts of a chunk's title.
 const HEADING_SEPARATOR: &str = " > ";
 
-/// A chunk as the index has it.
 #[derive(Debug, Clone)]
 pub(super) struct ChunkRow {
     pub(super) id: i64,
@@ -161,7 +160,6 @@ fn add_text(
     Ok(())
 }
 
-/// Writes the chunks of one entry.
 struct ChunkWriter<'a> {
     tx: &'a Transaction<'a>,
     entry_id: i64,

@@ -8,7 +8,6 @@ use weir_core::words;
 /// Maximum length of an excerpt, in bytes. A shorter chunk is shown in full.
 const MAX_EXCERPT_BYTES: usize = 480;
 
-/// The excerpt of a chunk.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Excerpt {
     pub(super) text: String,

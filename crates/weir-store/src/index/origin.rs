@@ -61,7 +61,6 @@ impl LogPosition {
     }
 }
 
-/// A change that the index has followed.
 pub(crate) struct AppliedChange {
     pub(crate) log: String,
     pub(crate) position: i64,

@@ -141,7 +141,6 @@ struct RankedSearch<'a> {
     spelt: &'a ResolvedTerms,
 }
 
-/// The hits of a search, best first.
 struct RankedHits {
     hits: Vec<RawHit>,
     /// Chunks among the best that have no vector.

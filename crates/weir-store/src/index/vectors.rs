@@ -183,7 +183,6 @@ fn keep_best(best: &mut Vec<(i64, f32)>, most: usize) -> f32 {
     best.last().filter(|_| best.len() == most).map_or(f32::MIN_POSITIVE, |(_, near)| *near)
 }
 
-/// The location of a vector.
 struct VectorSlot {
     id: i64,
     block: i64,

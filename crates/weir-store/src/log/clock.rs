@@ -12,7 +12,6 @@ const MAX_STEP: i64 = 2 * DAY;
 /// How long a doubted time waits for its confirmation. Later, it is doubted again.
 const MAX_WAIT: i64 = 60 * DAY;
 
-/// What the log knows of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Clock {
     /// The last time that was believed, or 0 if there was none.

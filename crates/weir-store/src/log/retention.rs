@@ -10,7 +10,6 @@ use crate::blobs::Blobs;
 use crate::db::Space;
 use crate::error::{Fault, Result};
 
-/// The result of a removal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Removal {
     pub(crate) entries: usize,

@@ -151,7 +151,6 @@ impl Store {
     }
 }
 
-/// A file that is ready to be stored.
 struct PreparedFile {
     entry: NewEntry,
     stamp: Stamp,

@@ -43,7 +43,6 @@ pub(crate) struct Conversation {
     pub(crate) growth: WindowGrowth,
 }
 
-/// A request to the model.
 pub(crate) struct Request {
     /// When it was answered, if the client records that.
     pub(crate) at: Option<Timestamp>,

@@ -60,7 +60,6 @@ fn path_of(context: &Context, arguments: &ArgMatches, name: &str) -> Option<Path
     arguments.get_one::<PathBuf>(name).map(|path| context.env().folder.join(path))
 }
 
-/// The store that a command works on.
 struct StoreTarget {
     level: Level,
     owner: Owner,

@@ -19,7 +19,6 @@ const MAX_HOLDERS: usize = 5;
 /// How many extremes are kept at each end.
 const MAX_EXTREMES: usize = 3;
 
-/// The values of one field.
 #[derive(Default)]
 pub(super) struct Column {
     /// Its name. A field of a nested object is named with its path.

@@ -17,7 +17,6 @@ pub(super) enum Piece {
     Number,
     /// `true`, `false` or `null`, in the text of the reader.
     Word,
-    /// The end of the document.
     End,
     /// Invalid JSON, or a premature end of input.
     Broken,

@@ -45,7 +45,6 @@ struct Frame {
     records: u64,
 }
 
-/// A record that is being read.
 struct OpenRecord {
     table: Option<usize>,
     row: Row,

@@ -84,7 +84,6 @@ pub(super) fn few(rows: &Rows) -> Vec<Item> {
         .collect()
 }
 
-/// A record that differs from the others.
 struct UnusualRecord {
     kept: Rc<KeptRecord>,
     columns: Vec<usize>,

@@ -52,7 +52,6 @@ pub(super) struct Diagnostic<'a> {
     pub more: &'a str,
 }
 
-/// All diagnostics of an output.
 #[derive(Default)]
 pub(super) struct Diagnostics {
     pub counts: [u64; 3],

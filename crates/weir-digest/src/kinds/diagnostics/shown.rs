@@ -37,7 +37,6 @@ pub(super) struct KeptDiagnostic {
     pub times: u64,
 }
 
-/// The diagnostics of one severity that are shown.
 pub(super) struct ShownDiagnostics {
     name: String,
     total: u64,

@@ -14,7 +14,6 @@ const MAX_ROWS: usize = 60;
 /// The minimum number of headings with a version that make a document a changelog.
 const MIN_VERSIONS: usize = 3;
 
-/// The headings of a document.
 #[derive(Default)]
 pub(super) struct Outline {
     kept: Vec<Heading>,

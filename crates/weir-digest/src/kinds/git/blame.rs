@@ -22,7 +22,6 @@ fn is(sample: &Sample<'_>) -> bool {
     sample.mostly(95, |line| parse(line).is_some())
 }
 
-/// The annotation of a line.
 struct BlameLine<'a> {
     hash: &'a str,
     path: &'a str,

@@ -102,7 +102,6 @@ impl Commit {
     }
 }
 
-/// All commits of an output.
 #[derive(Default)]
 pub(super) struct Commits {
     pub count: u64,

@@ -21,7 +21,6 @@ const LINKS_PER_LINE: usize = 4;
 /// The maximum number of different permissions counted in one folder.
 const MAX_MODES: usize = 16;
 
-/// The entries of an output.
 #[derive(Default)]
 pub(super) struct Listing {
     folder: String,

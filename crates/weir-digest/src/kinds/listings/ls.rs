@@ -76,7 +76,6 @@ fn mode(line: &str) -> Option<&str> {
     (fits && matches!(after, b' ' | b'+' | b'.' | b'@')).then_some(mode)
 }
 
-/// One entry of a long listing.
 pub(super) struct Entry<'a> {
     /// The ten letters of its type and its permissions.
     pub(super) mode: &'a str,

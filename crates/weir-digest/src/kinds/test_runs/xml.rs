@@ -7,7 +7,6 @@ use std::io::{self, BufRead};
 const MAX_TAG_BYTES: usize = 64 << 10;
 const MAX_TEXT_BYTES: usize = 64 << 10;
 
-/// One piece of a document.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
     /// The start of an element: its name, and its attributes verbatim. `closed` if it is empty.
@@ -16,7 +15,6 @@ pub(super) enum Piece<'a> {
         attributes: &'a str,
         closed: bool,
     },
-    /// The end of an element.
     End(&'a str),
     Text(Cow<'a, str>),
 }

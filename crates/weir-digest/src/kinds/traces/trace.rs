@@ -177,7 +177,6 @@ struct TraceGroup {
     same: bool,
 }
 
-/// All traces of an output.
 #[derive(Default)]
 pub(super) struct Traces {
     groups: Vec<TraceGroup>,

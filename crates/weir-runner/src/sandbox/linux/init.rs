@@ -143,7 +143,6 @@ fn wait_for_others(spec: &Spec, socket: &UnixStream, sources: &EventSources) {
     }
 }
 
-/// Event sources of the first process.
 struct EventSources {
     /// Readable when a child has ended.
     children: OwnedFd,

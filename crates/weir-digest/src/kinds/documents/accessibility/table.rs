@@ -12,7 +12,6 @@ const MAX_TABLES: usize = 4;
 const MAX_CELL_BYTES: usize = 200;
 const MAX_CELLS: usize = 40;
 
-/// A table that is being read.
 pub(super) struct OpenTable {
     grid: Grid,
     cells: Vec<String>,

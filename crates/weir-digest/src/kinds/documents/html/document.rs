@@ -29,7 +29,6 @@ struct Element {
     inside: Region,
 }
 
-/// The contents of a page.
 #[derive(Default)]
 pub(super) struct Document<'a> {
     position: Position<'a>,

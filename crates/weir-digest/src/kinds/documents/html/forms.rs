@@ -8,7 +8,6 @@ use crate::{Item, Part, Weight};
 const MAX_FORMS: usize = 30;
 const MAX_FIELDS: usize = 60;
 
-/// The forms of a page.
 #[derive(Default)]
 pub(super) struct Forms {
     kept: Vec<Form>,

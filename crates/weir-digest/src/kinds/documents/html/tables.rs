@@ -15,7 +15,6 @@ const MAX_CELLS: usize = 60;
 /// The maximum number of rows of a table that is shown by its rows, unless others have the same header.
 const MAX_ROWS_SHOWN_WHOLE: u64 = 12;
 
-/// The tables of a page.
 #[derive(Default)]
 pub(super) struct Tables {
     open: Vec<HtmlTable>,
