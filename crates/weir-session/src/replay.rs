@@ -27,8 +27,8 @@ use prices::Prices;
 pub use report::progress;
 use report::{ReplayReport, ReplayedSession};
 
-/// How many of the clients' transcripts are played by default.
-const DEFAULT_TRANSCRIPTS: usize = 100;
+/// How many of the clients' transcripts are read by default.
+pub const DEFAULT_TRANSCRIPTS: usize = 100;
 /// How many results with unseen but later used identifiers are shown by default.
 const DEFAULT_UNSEEN_RESULTS: usize = 5;
 
@@ -55,26 +55,12 @@ Examples:
   weir replay --json > before.json               for scripts; docs/replay.md explains every figure";
 
 pub fn command() -> Command {
-    let paths = Arg::new("path")
-        .value_name("PATH")
-        .num_args(0..)
-        .value_parser(value_parser!(PathBuf))
-        .help("Transcripts or folders of transcripts [default: those of every client]");
-    let newest = Arg::new("newest")
-        .long("newest")
-        .value_name("N")
-        .value_parser(value_parser!(u32).range(1..))
-        .help("Replay only the N newest transcripts [default: 100, or all at a PATH]");
+    let [paths, newest, prices] = choices("Replay only the N newest transcripts [default: 100, or all at a PATH]");
     let show = Arg::new("show")
         .long("show")
         .value_name("N")
         .value_parser(value_parser!(u32))
         .help("Show N results with something that was used later but not visible [default: 5]");
-    let prices = Arg::new("prices")
-        .long("prices")
-        .value_name("FILE")
-        .value_parser(value_parser!(PathBuf))
-        .help("Read prices from this file [default: prices.toml beside the configuration]");
     Command::new("replay")
         .about("Replay recorded sessions and report what Weir would have saved, hidden and cost")
         .long_about(LONG_ABOUT)
@@ -82,18 +68,45 @@ pub fn command() -> Command {
         .args([paths, newest, show, prices])
 }
 
+/// The arguments that choose transcripts, and their prices.
+pub(crate) fn choices(newest: &'static str) -> [Arg; 3] {
+    let path = Arg::new("path").value_name("PATH").num_args(0..).value_parser(value_parser!(PathBuf));
+    let number = Arg::new("newest").long("newest").value_name("N").value_parser(value_parser!(u32).range(1..));
+    let prices = Arg::new("prices").long("prices").value_name("FILE").value_parser(value_parser!(PathBuf));
+    [
+        path.help("Transcripts or folders of transcripts [default: those of every client]"),
+        number.help(newest),
+        prices.help("Read prices from this file [default: prices.toml beside the configuration]"),
+    ]
+}
+
+/// What these arguments choose.
+pub(crate) struct Chosen {
+    pub(crate) places: Places,
+    /// How many older transcripts there are.
+    pub(crate) left_out: usize,
+    pub(crate) prices: Prices,
+}
+
+impl Chosen {
+    pub(crate) fn by(context: &Context, arguments: &ArgMatches) -> Result<Self, CommandError> {
+        let env = context.env();
+        let paths: Vec<PathBuf> =
+            arguments.get_many("path").into_iter().flatten().map(|path: &PathBuf| env.folder.join(path)).collect();
+        let mut places = places::find(env, &paths)?;
+        let newest = arguments.get_one::<u32>("newest").map(|number| *number as usize);
+        let most = newest.unwrap_or(if paths.is_empty() { DEFAULT_TRANSCRIPTS } else { usize::MAX });
+        let left_out = places.found.len().saturating_sub(most);
+        places.found.truncate(most);
+        let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
+        let prices = Prices::read(named.or_else(|| prices::user_file(context.paths())).as_deref())?;
+        Ok(Self { places, left_out, prices })
+    }
+}
+
 pub fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
-    let env = context.env();
-    let paths: Vec<PathBuf> =
-        arguments.get_many("path").into_iter().flatten().map(|path: &PathBuf| env.folder.join(path)).collect();
-    let number = |name: &str| arguments.get_one::<u32>(name).map(|number| *number as usize);
-    let Places { mut found, unreadable } = places::find(env, &paths)?;
-    let most = number("newest").unwrap_or(if paths.is_empty() { DEFAULT_TRANSCRIPTS } else { usize::MAX });
-    let left_out = found.len().saturating_sub(most);
-    found.truncate(most);
-    let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
-    let prices = Prices::read(named.or_else(|| prices::user_file(context.paths())).as_deref())?;
-    let show = number("show").unwrap_or(DEFAULT_UNSEEN_RESULTS);
+    let Chosen { places: Places { found, unreadable }, left_out, prices } = Chosen::by(context, arguments)?;
+    let show = arguments.get_one::<u32>("show").map_or(DEFAULT_UNSEEN_RESULTS, |number| *number as usize);
     let mut report =
         ReplayReport { left_out, unreadable, prices_of: prices.date.clone(), show, ..ReplayReport::default() };
     let scratch = Scratch::new(&context.paths().cache)?;

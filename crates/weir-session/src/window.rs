@@ -8,7 +8,6 @@ mod simulation;
 mod study;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use weir_clients::Client;
@@ -18,13 +17,12 @@ use weir_host::answer::Answer;
 use weir_host::error::CommandError;
 
 use crate::replay::places::{self, Places};
-use crate::replay::prices::{self, Prices};
+use crate::replay::prices::Prices;
+use crate::replay::{Chosen, DEFAULT_TRANSCRIPTS, choices};
 use report::WindowReport;
 pub use simulation::{CostParts, Limit, WindowGrowth};
 pub use study::{Played, Study, is_too_small};
 
-/// How many transcripts of the clients are read by default.
-pub const DEFAULT_TRANSCRIPTS: usize = 100;
 /// The fewest requests of a session that counts. Shorter sessions end before the window matters.
 pub const MIN_REQUESTS: usize = 30;
 
@@ -48,26 +46,12 @@ A smaller window forgets more: `weir replay` shows how much of what models used 
 docs/carry-over.md explains the figures.";
 
 pub fn command() -> Command {
-    let paths = Arg::new("path")
-        .value_name("PATH")
-        .num_args(0..)
-        .value_parser(value_parser!(PathBuf))
-        .help("Transcripts or folders of transcripts [default: those of every client]");
-    let newest = Arg::new("newest")
-        .long("newest")
-        .value_name("N")
-        .value_parser(value_parser!(u32).range(1..))
-        .help("Read only the N newest transcripts [default: 100, or all at a PATH]");
+    let [paths, newest, prices] = choices("Read only the N newest transcripts [default: 100, or all at a PATH]");
     let against = Arg::new("against")
         .long("against")
         .value_name("TOKENS")
         .value_parser(value_parser!(u64).range(20_000..=2_000_000))
         .help("Compare with compaction at this length [default: as set or, if it is not set, as recorded]");
-    let prices = Arg::new("prices")
-        .long("prices")
-        .value_name("FILE")
-        .value_parser(value_parser!(PathBuf))
-        .help("Read prices from this file [default: prices.toml beside the configuration]");
     Command::new("window")
         .about("See what your sessions would have cost with a smaller or larger window")
         .long_about(LONG_ABOUT)
@@ -81,16 +65,7 @@ pub fn run(
     arguments: &ArgMatches,
     set: impl Fn(&str) -> Option<u64>,
 ) -> Result<Answer, CommandError> {
-    let env = context.env();
-    let paths: Vec<PathBuf> =
-        arguments.get_many("path").into_iter().flatten().map(|path: &PathBuf| env.folder.join(path)).collect();
-    let Places { mut found, mut unreadable } = places::find(env, &paths)?;
-    let newest = arguments.get_one::<u32>("newest").map(|number| *number as usize);
-    let most = newest.unwrap_or(if paths.is_empty() { DEFAULT_TRANSCRIPTS } else { usize::MAX });
-    let left_out = found.len().saturating_sub(most);
-    found.truncate(most);
-    let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
-    let prices = Prices::read(named.or_else(|| prices::user_file(context.paths())).as_deref())?;
+    let Chosen { places: Places { found, mut unreadable }, left_out, prices } = Chosen::by(context, arguments)?;
     let against = arguments.get_one::<u64>("against").copied();
 
     let mut courses = Vec::new();

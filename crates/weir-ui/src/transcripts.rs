@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use weir_context::Context;
 use weir_core::{Reference, SessionKey, Timestamp};
+use weir_session::replay::DEFAULT_TRANSCRIPTS;
 use weir_session::replay::places::{self, TranscriptLocation};
 use weir_session::replay::prices::{self, Prices};
-use weir_session::window::DEFAULT_TRANSCRIPTS;
 
 pub(super) use conversation::{Conversation, ShownInstead};
 
