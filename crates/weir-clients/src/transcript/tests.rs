@@ -5,6 +5,7 @@ use std::path::Path;
 
 use expect_test::{Expect, expect};
 use serde_json::json;
+use weir_core::Timestamp;
 
 use super::*;
 
