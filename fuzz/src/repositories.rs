@@ -11,18 +11,8 @@ use weir_host::git;
 
 /// The files that an input can write, below the project's folder.
 const NAMES: &[&str] = &[
-    ".git",
-    ".git/HEAD",
-    ".git/commondir",
-    ".git/gitdir",
-    ".git/config",
-    ".git/config.worktree",
-    ".git/packed-refs",
-    ".git/refs/heads/main",
-    "fake/HEAD",
-    "fake/config",
-    "fake/worktrees/x/HEAD",
-    "fake/worktrees/x/commondir",
+    ".git", ".git/HEAD", ".git/commondir", ".git/gitdir", ".git/config", ".git/config.worktree", ".git/packed-refs",
+    ".git/refs/heads/main", "fake/HEAD", "fake/config", "fake/worktrees/x/HEAD", "fake/worktrees/x/commondir",
     "fake/worktrees/x/gitdir",
 ];
 

@@ -10,14 +10,7 @@ const ROUNDS: usize = 40;
 /// The largest 95th percentile of a page, in milliseconds.
 const MAX_MILLIS: f64 = 100.0;
 const PAGES: [&str; 9] = [
-    "/",
-    "/sessions",
-    "/search?q=entry",
-    "/search?q=unique4000",
-    "/notes",
-    "/window",
-    "/projects",
-    "/health",
+    "/", "/sessions", "/search?q=entry", "/search?q=unique4000", "/notes", "/window", "/projects", "/health",
     "/settings",
 ];
 

@@ -67,15 +67,8 @@ impl BareRows {
             .execute(
                 statement,
                 &[
-                    &self.tenant,
-                    &project,
-                    &self.numbers,
-                    &self.hosts,
-                    &self.audiences,
-                    &self.authors,
-                    &self.references,
-                    &self.texts,
-                    &self.jsons,
+                    &self.tenant, &project, &self.numbers, &self.hosts, &self.audiences, &self.authors,
+                    &self.references, &self.texts, &self.jsons,
                 ],
             )
             .await

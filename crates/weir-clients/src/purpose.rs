@@ -251,34 +251,15 @@ mod tests {
     #[test]
     fn commands_that_may_flood_are_those_that_nobody_reads() {
         for quiet in [
-            "cat src/main.rs",
-            "rg -n 'fn main' src",
-            "sed -n '1,200p' a.c",
-            "git status --short",
-            "git diff --stat",
-            "git log -5",
-            "cd src && ls -la",
-            "mkdir -p a/b && touch a/b/c",
-            "cargo test 2>&1 | tail -50",
-            "make | head -n 20",
-            "npm ls | wc -l",
-            "pwd",
-            "echo done",
-            "make > build.log 2>&1",
-            "",
+            "cat src/main.rs", "rg -n 'fn main' src", "sed -n '1,200p' a.c", "git status --short", "git diff --stat",
+            "git log -5", "cd src && ls -la", "mkdir -p a/b && touch a/b/c", "cargo test 2>&1 | tail -50",
+            "make | head -n 20", "npm ls | wc -l", "pwd", "echo done", "make > build.log 2>&1", "",
         ] {
             assert!(!may_flood(quiet), "{quiet}");
         }
         for loud in [
-            "cargo test",
-            "git status && npm test",
-            "make | tail -n 5000",
-            "make | tail -n +1",
-            "ls -laR",
-            "python3 script.py",
-            "git commit -m x",
-            "find . -name '*.rs'",
-            "for i in 1 2; do ./run.sh; done",
+            "cargo test", "git status && npm test", "make | tail -n 5000", "make | tail -n +1", "ls -laR",
+            "python3 script.py", "git commit -m x", "find . -name '*.rs'", "for i in 1 2; do ./run.sh; done",
             "cat a.txt; ./gradlew build",
         ] {
             assert!(may_flood(loud), "{loud}");

@@ -6,31 +6,8 @@ const MIN_NAME_BYTES: usize = 5;
 
 /// File extensions that tell a hidden file such as `.rubocop.yml` from a call such as `.then.finish`.
 const HIDDEN_FILE_EXTENSIONS: &[&str] = &[
-    "cfg",
-    "cjs",
-    "conf",
-    "css",
-    "example",
-    "html",
-    "ini",
-    "js",
-    "json",
-    "jsonc",
-    "jsonl",
-    "local",
-    "lock",
-    "log",
-    "md",
-    "mjs",
-    "properties",
-    "sample",
-    "sh",
-    "toml",
-    "ts",
-    "txt",
-    "xml",
-    "yaml",
-    "yml",
+    "cfg", "cjs", "conf", "css", "example", "html", "ini", "js", "json", "jsonc", "jsonl", "local", "lock", "log",
+    "md", "mjs", "properties", "sample", "sh", "toml", "ts", "txt", "xml", "yaml", "yml",
 ];
 
 /// Calls `take` with every name in a text, and with whether it is an absolute path, whose first slash is left out. A

@@ -129,31 +129,17 @@ mod tests {
     #[test]
     fn lines_of_programs_are_told_from_those_of_people() {
         for line in [
-            "--- FAIL: TestEnable (0.04s)",
-            "=== RUN   TestEnable",
-            "PASS: the parser",
-            "ERROR: branch does not exist!",
-            "[INFO] started",
-            "[lint] finished (12ms)",
-            "2026-01-01 10:00:00 connected",
-            "10:00:00 connected",
-            "src/a.rs:12:5: cannot find value",
-            "a_test.go:7: got 3",
-            "⎿ Read 3 lines",
-            "ok  \texample.org/parser\t0.5s",
-            "WARNING it is deprecated",
+            "--- FAIL: TestEnable (0.04s)", "=== RUN   TestEnable", "PASS: the parser",
+            "ERROR: branch does not exist!", "[INFO] started", "[lint] finished (12ms)",
+            "2026-01-01 10:00:00 connected", "10:00:00 connected", "src/a.rs:12:5: cannot find value",
+            "a_test.go:7: got 3", "⎿ Read 3 lines", "ok  \texample.org/parser\t0.5s", "WARNING it is deprecated",
             "$ make test",
         ] {
             check_log_line(line, true);
         }
         for line in [
-            "OK let's go",
-            "note that it is slow",
-            "HARD CONSTRAINT: no network",
-            "use a.rs: it has the parser",
-            "in common.go:296 we open the file",
-            "(see above) it should be 5 s",
-            "Decision: keep it",
+            "OK let's go", "note that it is slow", "HARD CONSTRAINT: no network", "use a.rs: it has the parser",
+            "in common.go:296 we open the file", "(see above) it should be 5 s", "Decision: keep it",
             "1. keep the parser",
         ] {
             check_log_line(line, false);

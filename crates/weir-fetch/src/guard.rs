@@ -338,14 +338,8 @@ mod tests {
     #[test]
     fn public_hosts_are_reached() {
         for url in [
-            "https://example.com/",
-            "https://example.com:8443/",
-            "http://93.184.216.34/",
-            "http://172.32.0.1/",
-            "http://100.128.0.1/",
-            "http://[2606:4700::1]/",
-            "http://[64:ff9b::5db8:d822]/",
-            "https://notlocalhost/",
+            "https://example.com/", "https://example.com:8443/", "http://93.184.216.34/", "http://172.32.0.1/",
+            "http://100.128.0.1/", "http://[2606:4700::1]/", "http://[64:ff9b::5db8:d822]/", "https://notlocalhost/",
             "https://internal.example.com/",
         ] {
             assert!(check(&Guard::default(), url), "{url}");
@@ -365,12 +359,8 @@ mod tests {
     fn what_is_allowed_is_reached_and_nothing_beside_it() {
         let guard = guard(&["localhost:8080", "*.corp.internal", "10.0.0.0/8", "[::1]:3000", "192.168.1.5"]);
         for url in [
-            "http://localhost:8080/",
-            "http://wiki.corp.internal/",
-            "http://10.200.0.1/",
-            "http://[::1]:3000/",
-            "http://192.168.1.5/",
-            "http://[::ffff:10.0.0.1]/",
+            "http://localhost:8080/", "http://wiki.corp.internal/", "http://10.200.0.1/", "http://[::1]:3000/",
+            "http://192.168.1.5/", "http://[::ffff:10.0.0.1]/",
         ] {
             assert!(check(&guard, url), "{url}");
         }

@@ -43,24 +43,10 @@ pub(crate) struct Media {
 
 /// Media types that are text although their names do not say so.
 const TEXTS: &[&str] = &[
-    "application/ecmascript",
-    "application/graphql",
-    "application/javascript",
-    "application/jsonl",
-    "application/ndjson",
-    "application/sql",
-    "application/toml",
-    "application/typescript",
-    "application/x-httpd-php",
-    "application/x-javascript",
-    "application/x-ndjson",
-    "application/x-perl",
-    "application/x-python",
-    "application/x-ruby",
-    "application/x-sh",
-    "application/x-tex",
-    "application/x-yaml",
-    "application/yaml",
+    "application/ecmascript", "application/graphql", "application/javascript", "application/jsonl",
+    "application/ndjson", "application/sql", "application/toml", "application/typescript", "application/x-httpd-php",
+    "application/x-javascript", "application/x-ndjson", "application/x-perl", "application/x-python",
+    "application/x-ruby", "application/x-sh", "application/x-tex", "application/x-yaml", "application/yaml",
     "message/rfc822",
 ];
 

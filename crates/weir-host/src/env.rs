@@ -38,39 +38,11 @@ const NO_PROXY: &str = "NO_PROXY";
 
 /// Variables that runs inherit unchanged. All others are dropped, because variables often contain secrets.
 const FOR_RUNS: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ",
     // Locations of toolchains.
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "GOROOT",
-    "GOPATH",
-    "GOMODCACHE",
-    "GOFLAGS",
-    "JAVA_HOME",
-    "NVM_DIR",
-    "NODE_PATH",
-    "BUN_INSTALL",
-    "DENO_DIR",
-    "PYENV_ROOT",
-    "PYENV_VERSION",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "PYTHONPATH",
-    "RBENV_ROOT",
-    "GEM_HOME",
-    "GEM_PATH",
-    "PERL5LIB",
-    "R_LIBS_USER",
-    "MIX_HOME",
-    "HEX_HOME",
+    "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "GOROOT", "GOPATH", "GOMODCACHE", "GOFLAGS", "JAVA_HOME",
+    "NVM_DIR", "NODE_PATH", "BUN_INSTALL", "DENO_DIR", "PYENV_ROOT", "PYENV_VERSION", "VIRTUAL_ENV", "CONDA_PREFIX",
+    "PYTHONPATH", "RBENV_ROOT", "GEM_HOME", "GEM_PATH", "PERL5LIB", "R_LIBS_USER", "MIX_HOME", "HEX_HOME",
 ];
 
 /// The values that Weir takes from its environment, each read once. What only runs need is read when a run needs it, so

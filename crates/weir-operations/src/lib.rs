@@ -298,13 +298,7 @@ mod tests {
     #[test]
     fn what_acts_on_a_machine_cannot_be_started_without_one() {
         let knowledge = [
-            "ctx_annotate",
-            "ctx_search",
-            "ctx_get",
-            "ctx_history",
-            "ctx_reflect",
-            "ctx_context",
-            "ctx_forget",
+            "ctx_annotate", "ctx_search", "ctx_get", "ctx_history", "ctx_reflect", "ctx_context", "ctx_forget",
             "ctx_stats",
         ];
         assert_eq!(tools(Needs::Knowledge), knowledge);

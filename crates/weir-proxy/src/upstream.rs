@@ -19,17 +19,8 @@ use weir_http::problem::Problem;
 /// The headers that belong to a connection and not to a request or an answer. `Host` is that of the API, and the client
 /// has been told to continue by the time its body is passed on.
 const OF_CONNECTION: [&str; 11] = [
-    "connection",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
+    "connection", "expect", "host", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
+    "te", "trailer", "transfer-encoding", "upgrade",
 ];
 
 /// An API, and the connections to it.

@@ -12,16 +12,9 @@ const MAX_READ_BYTES: u64 = 64 * 1024;
 
 /// What programs print if they find no network.
 const NO_NETWORK: &[&str] = &[
-    "could not resolve host",
-    "could not resolve hostname",
-    "temporary failure in name resolution",
-    "name or service not known",
-    "network is unreachable",
-    "getaddrinfo enotfound",
-    "getaddrinfo eai_again",
-    "no such host",
-    "failed to lookup address",
-    "dns error",
+    "could not resolve host", "could not resolve hostname", "temporary failure in name resolution",
+    "name or service not known", "network is unreachable", "getaddrinfo enotfound", "getaddrinfo eai_again",
+    "no such host", "failed to lookup address", "dns error",
 ];
 
 /// What programs print if they cannot change a file.

@@ -158,13 +158,8 @@ impl Blobs {
     fn replace_lost(&self, tx: &Transaction<'_>, known: &KnownText, staged: &StagedText) -> Result<(), Fault> {
         let columns = self.columns_of(staged)?;
         let runs: i64 = tx.sql("SELECT count(*) FROM entries WHERE blob_id = ?1 AND kind = 'run'").value([known.id])?;
-        tx.sql("UPDATE blobs SET stored = ?2, frames = ?3, data = ?4, lines = ?5 WHERE id = ?1").run(params![
-            known.id,
-            columns.stored,
-            columns.frames,
-            columns.data,
-            columns.lines
-        ])?;
+        tx.sql("UPDATE blobs SET stored = ?2, frames = ?3, data = ?4, lines = ?5 WHERE id = ?1")
+            .run(params![known.id, columns.stored, columns.frames, columns.data, columns.lines])?;
         let grown = columns.stored - known.stored;
         let filed = if known.is_in_file { known.stored } else { 0 };
         add_to_totals(tx, grown, columns.filed() - filed)?;

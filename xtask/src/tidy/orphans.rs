@@ -32,7 +32,7 @@ fn is_root(path: &str) -> bool {
         [.., "src", "bin", _] | [.., "src", "bin", _, "main.rs"] => true,
         [.., "tests" | "benches" | "examples", _] => !path.contains("/src/"),
         [.., "tests" | "benches" | "examples", _, "main.rs"] => !path.contains("/src/"),
-        [.., "build.rs"] => !path.contains("/src/"),
+        [.., "build.rs"] | [.., "build", "main.rs"] => !path.contains("/src/"),
         _ => false,
     }
 }
@@ -103,6 +103,8 @@ mod tests {
                 ("crates/x/src/b/inner.rs", ""),
                 ("crates/x/src/odd/c2.rs", ""),
                 ("crates/x/build.rs", ""),
+                ("crates/y/build/main.rs", "mod tables;"),
+                ("crates/y/build/tables.rs", ""),
                 ("crates/x/tests/it/main.rs", "mod helpers;"),
                 ("crates/x/tests/it/helpers.rs", ""),
             ],

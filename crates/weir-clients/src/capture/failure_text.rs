@@ -185,20 +185,9 @@ fn weight_of_words(start: &str) -> u8 {
         return 80;
     }
     let plain = [
-        "command not found",
-        "No such file or directory",
-        "Permission denied",
-        "undefined reference",
-        "Segmentation fault",
-        "cannot find",
-        "Cannot find",
-        "not found",
-        "timed out",
-        "refused",
-        "denied",
-        "Killed",
-        "String to replace not found",
-        "does not exist",
+        "command not found", "No such file or directory", "Permission denied", "undefined reference",
+        "Segmentation fault", "cannot find", "Cannot find", "not found", "timed out", "refused", "denied", "Killed",
+        "String to replace not found", "does not exist",
     ];
     if has(&plain) {
         return 60;

@@ -11,30 +11,16 @@ const MAX_EXAMINED_BYTES: usize = 2 << 10;
 
 /// What clients say if they did not permit a call, or could not make sense of it.
 const BY_CLIENT: &[&str] = &[
-    "<tool_use_error>",
-    "Permission to use ",
-    "This command requires approval",
-    "requested permissions to",
+    "<tool_use_error>", "Permission to use ", "This command requires approval", "requested permissions to",
     "InputValidationError",
 ];
 /// What shells say if they could not start a command, before or after the number of a line.
 const BY_SHELL: &[&str] = &["(eval):", "bash: line ", "/bin/bash: line ", "/bin/sh: ", "sh: 1: ", "zsh:"];
 /// What programs say if they were called the wrong way.
 const MISUSE: &[&str] = &[
-    "unknown flag",
-    "unknown shorthand flag",
-    "unknown option",
-    "unknown command",
-    "unknown argument",
-    "unexpected argument",
-    "illegal option",
-    "invalid option",
-    "unrecognized option",
-    "unrecognized argument",
-    "option requires an argument",
-    "No such option",
-    "invalid command code",
-    "command not found",
+    "unknown flag", "unknown shorthand flag", "unknown option", "unknown command", "unknown argument",
+    "unexpected argument", "illegal option", "invalid option", "unrecognized option", "unrecognized argument",
+    "option requires an argument", "No such option", "invalid command code", "command not found",
 ];
 /// What git says if it was called the wrong way. Others call git too, and then it is they that fail.
 const GIT_MISUSE: &[&str] =

@@ -15,26 +15,8 @@ const MAX_RESULT_BYTES: usize = 280;
 const MAX_RESULT_SENTENCES: usize = 6;
 /// Beginnings of sentences that say nothing yet.
 const OPENINGS: &[&str] = &[
-    "Perfect",
-    "Great",
-    "Excellent",
-    "Good",
-    "Now I",
-    "I now",
-    "I have",
-    "I've",
-    "Based on",
-    "Let me",
-    "Here is",
-    "Here's",
-    "Here are",
-    "I'll",
-    "I will",
-    "Done",
-    "Below",
-    "Thanks",
-    "Okay",
-    "OK",
+    "Perfect", "Great", "Excellent", "Good", "Now I", "I now", "I have", "I've", "Based on", "Let me", "Here is",
+    "Here's", "Here are", "I'll", "I will", "Done", "Below", "Thanks", "Okay", "OK",
 ];
 
 /// Returns the event of a subagent that started.

@@ -30,9 +30,7 @@ pub(crate) const CLAUDE: Client = Client {
     // The API may clear tool results, older versions cleared them themselves, and a conversation that went on elsewhere
     // may have been compacted there.
     retention: Retention::Session(&[
-        r#""applied_edits":[{"#,
-        r#""subtype":"microcompact_boundary""#,
-        r#""subtype":"compact_boundary""#,
+        r#""applied_edits":[{"#, r#""subtype":"microcompact_boundary""#, r#""subtype":"compact_boundary""#,
         r#""isCompactSummary":true"#,
     ]),
     overhead_tokens: 250,

@@ -245,9 +245,7 @@ mod tests {
         let own = "/tmp/run/1794749591649-copilot-tool-output-17-8379e8f1-09b6-4aef-aaa0-222337f0ccfd.txt";
         assert_eq!(saved(own), Some(own.into()));
         for other in [
-            "/etc/shadow",
-            "/p/x-copilot-tool-output-1.txt",
-            "1-copilot-tool-output-1.txt",
+            "/etc/shadow", "/p/x-copilot-tool-output-1.txt", "1-copilot-tool-output-1.txt",
             "/p/1-copilot-tool-output-1",
         ] {
             assert_eq!(saved(other), None, "{other}");

@@ -67,14 +67,8 @@ fn every_rule_can_be_named_in_a_mark() {
 #[test]
 fn well_known_tokens_are_found_where_they_stand() {
     let forms = [
-        "§",
-        "run with §.",
-        "{\"out\":\"\\n§\\n\"}",
-        "\x1b[1;32m§\x1b[0m",
-        "?q=%3D§&b=1",
-        "> `§`",
-        "a\u{feff}§\u{2026}",
-        "§\n§",
+        "§", "run with §.", "{\"out\":\"\\n§\\n\"}", "\x1b[1;32m§\x1b[0m", "?q=%3D§&b=1", "> `§`",
+        "a\u{feff}§\u{2026}", "§\n§",
     ];
     let samples = [
         (format!("gh{}_{}", "p", fake(ALNUM, 36)), "github-pat"),
@@ -157,13 +151,8 @@ fn values_of_telling_names_are_found() {
 #[test]
 fn passwords_have_a_lower_bar_where_a_string_is_certain() {
     let strings = [
-        "password = \"§\"",
-        "\"password\": \"§\"",
-        "PGPASSWORD=§ psql",
-        "export DB_PASS=§",
-        "  password: §\n  user: me",
-        "mysql --password=§ --user=me",
-        "Server=x;Pwd=§;Timeout=3",
+        "password = \"§\"", "\"password\": \"§\"", "PGPASSWORD=§ psql", "export DB_PASS=§",
+        "  password: §\n  user: me", "mysql --password=§ --user=me", "Server=x;Pwd=§;Timeout=3",
         "<password>§</password>",
     ];
     for password in ["hunter2", "s3cr3t!", "P@ssw0rd", "geheim$parole"] {

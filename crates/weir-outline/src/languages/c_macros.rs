@@ -5,28 +5,9 @@
 
 /// Suffixes of macros that say how something is exported or called, and nothing about what it is.
 const MARKS: [&str; 22] = [
-    "API",
-    "EXPORT",
-    "EXPORTS",
-    "IMPORT",
-    "PUBLIC",
-    "PRIVATE",
-    "EXTERN",
-    "INLINE",
-    "DECL",
-    "DECLS",
-    "VISIBLE",
-    "HIDDEN",
-    "DEPRECATED",
-    "APIENTRY",
-    "CALLBACK",
-    "CDECL",
-    "STDCALL",
-    "NORETURN",
-    "NODISCARD",
-    "CONSTEXPR",
-    "LINKAGE",
-    "VISIBILITY",
+    "API", "EXPORT", "EXPORTS", "IMPORT", "PUBLIC", "PRIVATE", "EXTERN", "INLINE", "DECL", "DECLS", "VISIBLE",
+    "HIDDEN", "DEPRECATED", "APIENTRY", "CALLBACK", "CDECL", "STDCALL", "NORETURN", "NODISCARD", "CONSTEXPR",
+    "LINKAGE", "VISIBILITY",
 ];
 
 /// Returns the text without such macros, or `None` if there are none.

@@ -36,11 +36,7 @@ impl Broken {
 }
 
 const EDITS: [&str; 6] = [
-    "an end of a statement",
-    "one character",
-    "an opening bracket",
-    "a closing bracket",
-    "a function half typed",
+    "an end of a statement", "one character", "an opening bracket", "a closing bracket", "a function half typed",
     "a conflict with its marks",
 ];
 

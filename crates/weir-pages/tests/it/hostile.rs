@@ -156,17 +156,7 @@ fn every_field_is_on_its_page() {
 
 /// Texts that samples make and then replace, and the third of three doubts, which is only counted.
 const REPLACED: &[&str] = &[
-    " at once: more starve the downloads.",
-    "/in/harbour/notes",
-    "0.1.0",
-    "Four ",
-    "crates/uploader/src/queue.rs",
-    "decision, revision 3",
-    "depot",
-    "docs/uploads.md is gone",
-    "f2b1c8d04e7a4a6f",
-    "harbour",
-    "project",
-    "tideline",
+    " at once: more starve the downloads.", "/in/harbour/notes", "0.1.0", "Four ", "crates/uploader/src/queue.rs",
+    "decision, revision 3", "depot", "docs/uploads.md is gone", "f2b1c8d04e7a4a6f", "harbour", "project", "tideline",
     "uploads",
 ];

@@ -6,72 +6,26 @@ use super::{Command, UnclearKind};
 
 /// Settings that hold a command, by their full name.
 const RUNS: &[&str] = &[
-    "core.pager",
-    "core.editor",
-    "core.sshcommand",
-    "core.fsmonitor",
-    "core.alternaterefscommand",
-    "core.askpass",
-    "core.gitproxy",
-    "sequence.editor",
-    "diff.external",
-    "credential.helper",
-    "gpg.program",
-    "interactive.difffilter",
-    "web.browser",
-    "init.templatedir",
-    "core.hookspath",
-    "uploadpack.packobjectshook",
+    "core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.alternaterefscommand", "core.askpass",
+    "core.gitproxy", "sequence.editor", "diff.external", "credential.helper", "gpg.program", "interactive.difffilter",
+    "web.browser", "init.templatedir", "core.hookspath", "uploadpack.packobjectshook",
 ];
 
 /// Settings that hold a command, by the end of their name.
 const RUNS_BY_ENDING: &[&str] = &[
-    ".textconv",
-    ".clean",
-    ".smudge",
-    ".process",
-    ".driver",
-    ".cmd",
-    ".command",
-    ".helper",
-    ".program",
-    ".receivepack",
-    ".update",
-    ".uploadpack",
+    ".textconv", ".clean", ".smudge", ".process", ".driver", ".cmd", ".command", ".helper", ".program", ".receivepack",
+    ".update", ".uploadpack",
 ];
 
 const OPTIONS: &[&str] = &[
-    "--exec",
-    "-x",
-    "--upload-pack",
-    "--receive-pack",
-    "--tree-filter",
-    "--index-filter",
-    "--msg-filter",
-    "--env-filter",
-    "--commit-filter",
-    "--extcmd",
-    "--open-files-in-pager",
+    "--exec", "-x", "--upload-pack", "--receive-pack", "--tree-filter", "--index-filter", "--msg-filter",
+    "--env-filter", "--commit-filter", "--extcmd", "--open-files-in-pager",
 ];
 
 /// Subcommands that show the content of files, or write it to the work tree.
 const SHOWING: &[&str] = &[
-    "annotate",
-    "archive",
-    "blame",
-    "cat-file",
-    "checkout",
-    "diff",
-    "diff-files",
-    "diff-index",
-    "diff-tree",
-    "format-patch",
-    "grep",
-    "log",
-    "restore",
-    "show",
-    "stash",
-    "whatchanged",
+    "annotate", "archive", "blame", "cat-file", "checkout", "diff", "diff-files", "diff-index", "diff-tree",
+    "format-patch", "grep", "log", "restore", "show", "stash", "whatchanged",
 ];
 
 /// Returns the paths whose content a command of git may show, as it names them: `secret` of `git show HEAD:secret`. A

@@ -196,17 +196,8 @@ mod tests {
             assert!(runs(script), "{script}");
         }
         for script in [
-            "s/a/b/",
-            "s/e/e/g",
-            "s|/usr|/opt|g",
-            "1,20p",
-            "/foo/,/bar/d",
-            "$d",
-            "/^#/d;/^$/d",
-            "s/[^/]*$//",
-            "1i\\\nhello e\n",
-            "/x/!s/a/b/2",
-            ":a;N;$!ba;s/\\n/ /g", // typos: allow
+            "s/a/b/", "s/e/e/g", "s|/usr|/opt|g", "1,20p", "/foo/,/bar/d", "$d", "/^#/d;/^$/d", "s/[^/]*$//",
+            "1i\\\nhello e\n", "/x/!s/a/b/2", ":a;N;$!ba;s/\\n/ /g", // typos: allow
         ] {
             assert!(!runs(script), "{script}");
         }

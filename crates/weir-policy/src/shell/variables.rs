@@ -7,33 +7,10 @@ use super::words::{self, Word};
 use super::{UnclearKind, quotes};
 
 const COMMANDS: &[&str] = &[
-    "BROWSER",
-    "DIFFPROG",
-    "EDITOR",
-    "FCEDIT",
-    "GIT_ASKPASS",
-    "GIT_EDITOR",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_PAGER",
-    "GIT_PROXY_COMMAND",
-    "GIT_SEQUENCE_EDITOR",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "LESSCLOSE",
-    "LESSOPEN",
-    "MAKESHELL",
-    "MANPAGER",
-    "PAGER",
-    "PROMPT_COMMAND",
-    "RSYNC_RSH",
-    "RUSTC_WORKSPACE_WRAPPER",
-    "RUSTC_WRAPPER",
-    "SHELL",
-    "SSH_ASKPASS",
-    "SUDO_ASKPASS",
-    "SUDO_EDITOR",
-    "TAR_RSH",
-    "VISUAL",
+    "BROWSER", "DIFFPROG", "EDITOR", "FCEDIT", "GIT_ASKPASS", "GIT_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_PAGER",
+    "GIT_PROXY_COMMAND", "GIT_SEQUENCE_EDITOR", "GIT_SSH", "GIT_SSH_COMMAND", "LESSCLOSE", "LESSOPEN", "MAKESHELL",
+    "MANPAGER", "PAGER", "PROMPT_COMMAND", "RSYNC_RSH", "RUSTC_WORKSPACE_WRAPPER", "RUSTC_WRAPPER", "SHELL",
+    "SSH_ASKPASS", "SUDO_ASKPASS", "SUDO_EDITOR", "TAR_RSH", "VISUAL",
 ];
 
 /// Variables that load code into a program, or that the shell expands again.

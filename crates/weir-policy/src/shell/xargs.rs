@@ -37,17 +37,8 @@ fn option(text: &str, next: Option<&Word>) -> (Option<String>, &'static [usize])
     const LONG_VALUES: &[&str] =
         &["--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars", "--process-slot-var"];
     const LONG_ALONE: &[&str] = &[
-        "--",
-        "--eof",
-        "--exit",
-        "--interactive",
-        "--max-lines",
-        "--no-run-if-empty",
-        "--null",
-        "--open-tty",
-        "--replace",
-        "--show-limits",
-        "--verbose",
+        "--", "--eof", "--exit", "--interactive", "--max-lines", "--no-run-if-empty", "--null", "--open-tty",
+        "--replace", "--show-limits", "--verbose",
     ];
     if text.starts_with("--") {
         let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));

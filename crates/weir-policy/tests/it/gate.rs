@@ -193,18 +193,10 @@ fn what_must_not_be_read_is_not_read_from_git_either() {
     let gate = gate(&[("deny", "Read(./secret/**)"), ("ask", "Read(./notes.md)")], |_| ());
     let verdict = |script: &str| gate.judge_script("mcp__weir__ctx_execute", script).verdict;
     for denied in [
-        "git show HEAD:.env",
-        "git show HEAD~1:./secret/k.txt",
-        "git -C . cat-file -p HEAD:secret/k.txt",
-        "git log -p -- .env",
-        "cd src; git diff HEAD~3 -- .env",
-        "git grep PASSWORD HEAD -- secret/k.txt",
-        "git archive HEAD .env | tar x",
-        "git checkout HEAD~1 -- .env",
-        "git restore --source HEAD~1 .env",
-        "git stash show -p -- secret/k.txt",
-        "env git blame secret/k.txt",
-        "sh -c 'git show HEAD:.env'",
+        "git show HEAD:.env", "git show HEAD~1:./secret/k.txt", "git -C . cat-file -p HEAD:secret/k.txt",
+        "git log -p -- .env", "cd src; git diff HEAD~3 -- .env", "git grep PASSWORD HEAD -- secret/k.txt",
+        "git archive HEAD .env | tar x", "git checkout HEAD~1 -- .env", "git restore --source HEAD~1 .env",
+        "git stash show -p -- secret/k.txt", "env git blame secret/k.txt", "sh -c 'git show HEAD:.env'",
     ] {
         assert_eq!(verdict(denied), Verdict::Deny, "{denied}");
     }

@@ -85,20 +85,9 @@ fn check(files: &[&str], deny: &[&str], readable: &[&str], expected: Expect) {
 fn default_secrets_are_hidden_where_they_exist() {
     check(
         &[
-            ".ssh/id_rsa",
-            ".aws/credentials",
-            ".cargo/credentials.toml",
-            ".bash_history",
-            ".claude/.credentials.json",
-            ".claude/settings.json",
-            "notes.txt",
-            "p/.env",
-            "p/.env.local",
-            "p/.env.example",
-            "p/src/main.rs",
-            "p/deep/er/server.key",
-            "p/node_modules/x/test.pem",
-            "p/.npmrc",
+            ".ssh/id_rsa", ".aws/credentials", ".cargo/credentials.toml", ".bash_history", ".claude/.credentials.json",
+            ".claude/settings.json", "notes.txt", "p/.env", "p/.env.local", "p/.env.example", "p/src/main.rs",
+            "p/deep/er/server.key", "p/node_modules/x/test.pem", "p/.npmrc",
         ],
         &[],
         &[],
@@ -119,23 +108,12 @@ fn default_secrets_are_hidden_where_they_exist() {
 fn denials_hide_and_protect_and_reach_into_dependencies() {
     check(
         &[
-            "p/node_modules/x/private.txt",
-            "p/a/private.txt",
-            "p/secrets/one",
-            "p/secrets/two",
-            "p/src/lib.rs",
-            "p/src/generated/a.rs",
-            "letters/mum.txt",
-            "letters/2020/dad.txt",
-            "letters/readme.md",
+            "p/node_modules/x/private.txt", "p/a/private.txt", "p/secrets/one", "p/secrets/two", "p/src/lib.rs",
+            "p/src/generated/a.rs", "letters/mum.txt", "letters/2020/dad.txt", "letters/readme.md",
         ],
         &[
-            "Read(private.txt)",
-            "Read(./secrets/**)",
-            "Edit(src/generated/*.rs)",
-            "Read(~/letters/**/*.txt)",
-            "Bash(sudo *)",
-            "Bash(npm publish:*)",
+            "Read(private.txt)", "Read(./secrets/**)", "Edit(src/generated/*.rs)", "Read(~/letters/**/*.txt)",
+            "Bash(sudo *)", "Bash(npm publish:*)",
         ],
         &[],
         expect![[r#"
@@ -183,11 +161,7 @@ fn readable_lifts_a_default_and_never_a_denial() {
 fn what_runs_code_later_is_kept_as_it_is() {
     check(
         &[
-            "p/.git/config",
-            "p/.mcp.json",
-            "p/.vscode/tasks.json",
-            "p/sub/.git/HEAD",
-            "p/CLAUDE.md",
+            "p/.git/config", "p/.mcp.json", "p/.vscode/tasks.json", "p/sub/.git/HEAD", "p/CLAUDE.md",
             "p/node_modules/x/.vscode/a",
         ],
         &["Write(CLAUDE.md)"],

@@ -8,20 +8,8 @@ use crate::help::rules;
 
 /// Rules of all shapes, some of them invalid.
 const RULES: &[&str] = &[
-    "Bash",
-    "Bash(*)",
-    "Bash(evil *)",
-    "Bash(ls:*)",
-    "Bash(git push)",
-    "Bash(echo * b)",
-    "Bash(",
-    "Bash()",
-    "Read(~/.ssh/**)",
-    "Read([)",
-    "Edit",
-    "mcp__weir",
-    "WebFetch(domain:x)",
-    "",
+    "Bash", "Bash(*)", "Bash(evil *)", "Bash(ls:*)", "Bash(git push)", "Bash(echo * b)", "Bash(", "Bash()",
+    "Read(~/.ssh/**)", "Read([)", "Edit", "mcp__weir", "WebFetch(domain:x)", "",
 ];
 
 fn some_rules() -> impl Strategy<Value = Vec<&'static str>> {
@@ -32,40 +20,9 @@ fn some_rules() -> impl Strategy<Value = Vec<&'static str>> {
 fn scripts() -> impl Strategy<Value = String> {
     let words = prop::sample::select(
         &[
-            "evil",
-            "ls",
-            "echo",
-            "git push",
-            "$x",
-            "$(",
-            ")",
-            "`",
-            "'",
-            "\"",
-            ";",
-            "&&",
-            "|",
-            "\n",
-            "if",
-            "then",
-            "fi",
-            "<<EOF\n",
-            "\nEOF\n",
-            "{",
-            "}",
-            "((",
-            "))",
-            "[[",
-            "]]",
-            "case x in",
-            "esac",
-            "a=",
-            "> f",
-            "bash -c",
-            "env",
-            "xargs",
-            "\\",
-            "#",
+            "evil", "ls", "echo", "git push", "$x", "$(", ")", "`", "'", "\"", ";", "&&", "|", "\n", "if", "then",
+            "fi", "<<EOF\n", "\nEOF\n", "{", "}", "((", "))", "[[", "]]", "case x in", "esac", "a=", "> f", "bash -c",
+            "env", "xargs", "\\", "#",
         ][..],
     );
     prop_oneof![prop::collection::vec(words, 0..12).prop_map(|words| words.join(" ")), any::<String>()]
@@ -120,27 +77,11 @@ fn only_one_literal_command_is_one() {
     check("gh pr view 'a b' \"c d\" e\\ f $'g'", Some(&["gh", "pr", "view", "a b", "c d", "e f", "g"]));
     check("  gh pr list\n", Some(&["gh", "pr", "list"]));
     for script in [
-        "gh pr list > out",
-        // Here the grammar splits the replacement of a character.
-        "${T\u{10e74}dß=}",
-        "-ᝳ*${T\u{10e74}d",
-        "echo ${x%é}",
-        "gh pr list 2>&1",
-        "A=1 gh pr list",
-        "gh pr view $N",
-        "gh pr view \"$(x)\"",
-        "gh pr list; ls",
-        "gh pr list &",
-        "gh pr list | cat",
-        "! gh pr list",
-        "gh pr list # all",
-        "gh pr view *",
-        "gh pr view {a,b}",
-        "(gh pr list)",
-        "export A",
-        "gh <<EOF\nx\nEOF",
-        "gh\\\n pr",
-        "",
+        "gh pr list > out", // Here the grammar splits the replacement of a character.
+        "${T\u{10e74}dß=}", "-ᝳ*${T\u{10e74}d", "echo ${x%é}", "gh pr list 2>&1", "A=1 gh pr list", "gh pr view $N",
+        "gh pr view \"$(x)\"", "gh pr list; ls", "gh pr list &", "gh pr list | cat", "! gh pr list",
+        "gh pr list # all", "gh pr view *", "gh pr view {a,b}", "(gh pr list)", "export A", "gh <<EOF\nx\nEOF",
+        "gh\\\n pr", "",
     ] {
         check(script, None);
     }

@@ -165,12 +165,7 @@ fn all_commands_and_all_reading() {
 #[test]
 fn programs_denied_as_such_are_masked() {
     let rules = help::denying(&[
-        "Bash(sudo *)",
-        "Bash(doas:*)",
-        "Bash(/usr/bin/curl)",
-        "Bash(git push *)",
-        "Bash(ls*)",
-        "Bash(* x)",
+        "Bash(sudo *)", "Bash(doas:*)", "Bash(/usr/bin/curl)", "Bash(git push *)", "Bash(ls*)", "Bash(* x)",
         "Read(sudo)",
     ]);
     assert_eq!(denied_programs(&rules), ["curl", "doas", "sudo"]);

@@ -9,24 +9,9 @@ use weir_policy::rules::{Own, Places, Rules, Source, SourceKind, Subject, Verdic
 
 /// Rules of all shapes: about commands, paths and tools, valid and invalid.
 const RULES: &[&str] = &[
-    "Bash",
-    "Bash(*)",
-    "Bash(ls:*)",
-    "Bash(git push *)",
-    "Bash(",
-    "Read",
-    "Read(//**)",
-    "Read(~/**)",
-    "Read(/src/**)",
-    "Read([)",
-    "Edit",
-    "Edit(//**)",
-    "Edit(~/.config/**)",
-    "Write(./**)",
-    "mcp__weir",
-    "mcp__weir__context_write",
-    "WebFetch(domain:x)",
-    "",
+    "Bash", "Bash(*)", "Bash(ls:*)", "Bash(git push *)", "Bash(", "Read", "Read(//**)", "Read(~/**)", "Read(/src/**)",
+    "Read([)", "Edit", "Edit(//**)", "Edit(~/.config/**)", "Write(./**)", "mcp__weir", "mcp__weir__context_write",
+    "WebFetch(domain:x)", "",
 ];
 const FOLDERS: &[&str] = &["~", "/", "..", "/etc", "~/.config", "src"];
 const SCRIPTS: &[&str] = &["ls", "ls -l && git push", "git push -f", "$(x)", "if", "cat ~/.ssh/id_rsa > out", ""];

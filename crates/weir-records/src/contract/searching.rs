@@ -44,30 +44,8 @@ pub fn any_query_is_safe(new: NewShelf<'_>) {
     let shelf = new();
     let kept = keep(&shelf, &ana(), "a drop in the ocean");
     let hostile = [
-        "",
-        " ",
-        "\"",
-        "\"\"",
-        "*",
-        "a*b*",
-        "NOT",
-        "AND OR NOT",
-        "NEAR(a b)",
-        "body:x",
-        "{body title}: x",
-        "^x",
-        "-x",
-        "x + y",
-        "'; DROP TABLE records; --",
-        "\0",
-        "\u{202e}",
-        "%",
-        "_",
-        "\\",
-        "((((",
-        "🦀",
-        "é",
-        "検",
+        "", " ", "\"", "\"\"", "*", "a*b*", "NOT", "AND OR NOT", "NEAR(a b)", "body:x", "{body title}: x", "^x", "-x",
+        "x + y", "'; DROP TABLE records; --", "\0", "\u{202e}", "%", "_", "\\", "((((", "🦀", "é", "検",
         "\" OR 1=1 --",
     ];
     for text in hostile {

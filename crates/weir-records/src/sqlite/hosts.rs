@@ -72,11 +72,6 @@ fn user_of(tx: &Transaction<'_>, scope: &Scope, host: HostId) -> rusqlite::Resul
 
 fn audit(tx: &Transaction<'_>, scope: &Scope, action: &str, target: &str) -> rusqlite::Result<()> {
     let token = scope.session.as_ref().map(|session| session.key.as_str()).filter(|key| !key.is_empty());
-    tx.sql("INSERT INTO audit (tenant, actor, action, target, token) VALUES (?1, ?2, ?3, ?4, ?5)").run(params![
-        scope.tenant.0,
-        scope.user.0,
-        action,
-        target,
-        token
-    ])
+    tx.sql("INSERT INTO audit (tenant, actor, action, target, token) VALUES (?1, ?2, ?3, ?4, ?5)")
+        .run(params![scope.tenant.0, scope.user.0, action, target, token])
 }

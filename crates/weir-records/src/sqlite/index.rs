@@ -170,12 +170,8 @@ fn put(tx: &Transaction<'_>, record: &IndexedRecord) -> Result<(), Fault> {
             record.at.0,
         ])?;
     let hidden = words::hidden_words(&format!("{}\n{}", record.title, record.text));
-    tx.sql("INSERT INTO words (rowid, body, title, hidden) VALUES (?1, ?2, ?3, ?4)").run(params![
-        id,
-        record.text,
-        record.title,
-        hidden
-    ])?;
+    tx.sql("INSERT INTO words (rowid, body, title, hidden) VALUES (?1, ?2, ?3, ?4)")
+        .run(params![id, record.text, record.title, hidden])?;
     Ok(())
 }
 

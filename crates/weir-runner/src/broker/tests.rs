@@ -93,12 +93,8 @@ fn the_granted_command_runs_outside() {
 fn one_word_that_differs_is_refused() {
     let test_broker = test_broker("gh pr list --limit 5", 9);
     for line in [
-        "gh pr list --limit 6",
-        "gh pr list --limit",
-        "gh pr list --limit 5 ",
-        "gh pr list --limit 5 --state all",
-        "gh pr list --limit=5",
-        "gh issue list --limit 5",
+        "gh pr list --limit 6", "gh pr list --limit", "gh pr list --limit 5 ", "gh pr list --limit 5 --state all",
+        "gh pr list --limit=5", "gh issue list --limit 5",
     ] {
         test_broker.refuses(line, "word for word");
     }

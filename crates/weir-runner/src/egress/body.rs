@@ -150,14 +150,7 @@ mod tests {
     #[test]
     fn what_is_no_chunk_is_refused() {
         for bytes in [
-            "\r\n",
-            "x\r\n",
-            "3\nabc",
-            "0\r\n\rX",
-            "0\r\nA\nB\r\n\r\n",
-            "fffffffffffffffff\r\n",
-            "-1\r\n",
-            " 3\r\n",
+            "\r\n", "x\r\n", "3\nabc", "0\r\n\rX", "0\r\nA\nB\r\n\r\n", "fffffffffffffffff\r\n", "-1\r\n", " 3\r\n",
             "1\r\nabc",
         ] {
             check(Length::Chunked, bytes, Err(MalformedBody));

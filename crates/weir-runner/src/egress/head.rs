@@ -38,13 +38,7 @@ pub(super) fn end(bytes: &[u8]) -> Option<usize> {
 
 /// Headers that are meant for the proxy and not for the server.
 const HOP_BY_HOP: &[&str] = &[
-    "connection",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
+    "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
     "upgrade",
 ];
 

@@ -4,24 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 /// Names of tool arguments, which a model does not take from the conversation.
 const OF_TOOLS: [&str; 18] = [
-    "file_path",
-    "old_string",
-    "new_string",
-    "replace_all",
-    "output_mode",
-    "subagent_type",
-    "description",
-    "command",
-    "pattern",
-    "timeout",
-    "content",
-    "in_progress",
-    "run_in_background",
-    "filePath",
-    "oldString",
-    "newString",
-    "yield_time_ms",
-    "max_output_tokens",
+    "file_path", "old_string", "new_string", "replace_all", "output_mode", "subagent_type", "description", "command",
+    "pattern", "timeout", "content", "in_progress", "run_in_background", "filePath", "oldString", "newString",
+    "yield_time_ms", "max_output_tokens",
 ];
 
 /// A numbering of identifiers, which keeps sets of them small.

@@ -80,13 +80,7 @@ pub(super) fn add(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )
     .run(params![
-        entry_id,
-        document.kind,
-        document.level,
-        document.client,
-        document.session,
-        document.work,
-        document.source,
+        entry_id, document.kind, document.level, document.client, document.session, document.work, document.source,
         document.at
     ])?;
     learner.learn(tx, &document.title)?;
@@ -184,13 +178,7 @@ impl<'a> ChunkWriter<'a> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )
             .run(params![
-                self.next,
-                self.entry_id,
-                self.ordinal,
-                anchor as i64,
-                skip as i64,
-                bytes as i64,
-                chunk.line as i64,
+                self.next, self.entry_id, self.ordinal, anchor as i64, skip as i64, bytes as i64, chunk.line as i64,
                 chunk.heading
             ])?;
         self.tx

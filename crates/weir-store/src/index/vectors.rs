@@ -79,12 +79,8 @@ pub(crate) fn add(tx: &Transaction<'_>, vectors: &[(i64, Quantised)], embedded: 
             before.append(&block);
             block = before;
         }
-        tx.sql("INSERT INTO vectors (first, ids, scales, data) VALUES (?1, ?2, ?3, ?4)").run(params![
-            block.first,
-            block.ids,
-            block.scales,
-            block.data
-        ])?;
+        tx.sql("INSERT INTO vectors (first, ids, scales, data) VALUES (?1, ?2, ?3, ?4)")
+            .run(params![block.first, block.ids, block.scales, block.data])?;
     }
     tx.sql("UPDATE progress SET embedded = ?1 WHERE id = 1").run([embedded])
 }

@@ -214,12 +214,7 @@ impl<'a> ResolvedSelection<'a> {
         let mut statement = db.prepare_cached(&sql)?;
         let (since, last) = self.span();
         let parameters = params![
-            self.scope_ids.session,
-            self.scope_ids.work,
-            value,
-            self.selection.topic,
-            self.selection.source,
-            since,
+            self.scope_ids.session, self.scope_ids.work, value, self.selection.topic, self.selection.source, since,
             last
         ];
         let mut rows = statement.query(parameters)?;

@@ -68,17 +68,8 @@ pub(crate) fn page(db: &Connection, scope: &Scope, filter: &HistoryFilter) -> ru
     };
     let (at, before) = page.min((filter.until.map_or(i64::MAX, |until| until.0), i64::MIN));
     let kind = filter.kind.map(EventKind::as_str);
-    let mut rows = statement.query(params![
-        scope_ids.session,
-        scope_ids.work,
-        id,
-        since,
-        at,
-        before,
-        filter.work,
-        filter.client,
-        kind
-    ])?;
+    let mut rows = statement
+        .query(params![scope_ids.session, scope_ids.work, id, since, at, before, filter.work, filter.client, kind])?;
     let mut moments = Vec::new();
     while moments.len() < filter.limit
         && let Some(row) = rows.next()?

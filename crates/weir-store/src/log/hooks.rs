@@ -8,12 +8,8 @@ use weir_ledger::Sql as _;
 
 pub(crate) fn keep_guide(tx: &Transaction<'_>, session: i64, guide: &Guide, now: Timestamp) -> rusqlite::Result<()> {
     tx.sql("DELETE FROM guides WHERE session_id = ?1").run([session])?;
-    tx.sql("INSERT INTO guides (session_id, at, text, waiting) VALUES (?1, ?2, ?3, ?4)").run(params![
-        session,
-        now.0,
-        guide.text,
-        guide.waiting
-    ])
+    tx.sql("INSERT INTO guides (session_id, at, text, waiting) VALUES (?1, ?2, ?3, ?4)")
+        .run(params![session, now.0, guide.text, guide.waiting])
 }
 
 /// A stored guide.

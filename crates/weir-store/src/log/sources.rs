@@ -113,23 +113,14 @@ fn unless_pinned(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<Option<i64>>
 }
 
 pub(crate) fn set_file(tx: &Transaction<'_>, source: &str, entry_id: i64, stamp: &Stamp) -> rusqlite::Result<()> {
-    tx.sql("INSERT INTO files (source, entry_id, bytes, modified, hash) VALUES (?1, ?2, ?3, ?4, ?5)").run(params![
-        source,
-        entry_id,
-        stamp.bytes as i64,
-        stamp.modified,
-        stamp.hash
-    ])
+    tx.sql("INSERT INTO files (source, entry_id, bytes, modified, hash) VALUES (?1, ?2, ?3, ?4, ?5)")
+        .run(params![source, entry_id, stamp.bytes as i64, stamp.modified, stamp.hash])
 }
 
 /// Records the new stamp of a file whose contents have not changed.
 pub(crate) fn restamp(tx: &Transaction<'_>, source: &str, stamp: &Stamp) -> rusqlite::Result<()> {
-    tx.sql("UPDATE files SET bytes = ?2, modified = ?3, hash = ?4 WHERE source = ?1").run(params![
-        source,
-        stamp.bytes as i64,
-        stamp.modified,
-        stamp.hash
-    ])
+    tx.sql("UPDATE files SET bytes = ?2, modified = ?3, hash = ?4 WHERE source = ?1")
+        .run(params![source, stamp.bytes as i64, stamp.modified, stamp.hash])
 }
 
 pub(crate) fn page(db: &Connection, url: &str) -> rusqlite::Result<Option<(PageState, Option<TextInFile>)>> {

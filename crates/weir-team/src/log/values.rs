@@ -114,19 +114,8 @@ impl<'a> SqlRows<'a> {
     /// Returns the values that add these rows to a project.
     pub(super) fn values<'b>(&'b self, tenant: &'b i64, project: &'b i64) -> [&'b (dyn ToSql + Sync); 13] {
         [
-            tenant,
-            project,
-            &self.positions,
-            &self.numbers,
-            &self.about_numbers,
-            &self.hosts,
-            &self.about_hosts,
-            &self.audiences,
-            &self.authors,
-            &self.references,
-            &self.texts,
-            &self.jsons,
-            &self.imprints,
+            tenant, project, &self.positions, &self.numbers, &self.about_numbers, &self.hosts, &self.about_hosts,
+            &self.audiences, &self.authors, &self.references, &self.texts, &self.jsons, &self.imprints,
         ]
     }
 }

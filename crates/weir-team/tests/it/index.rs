@@ -213,30 +213,9 @@ fn the_same_records_are_found_as_in_sqlite() {
         keep(&ours, &ana(), text);
     }
     let queries = [
-        "connection",
-        "pools",
-        "retry",
-        "parseHTTPRequest",
-        "http request",
-        "\"parse error\"",
-        "src/net/retry.rs",
-        "naive",
-        "strasse",
-        "straße",
-        "连接",
-        "池",
-        "プール",
-        "пула",
-        "ПУЛ",
-        "deploy*",
-        "relate",
-        "deployments",
-        "max_retry_count",
-        "linux gnu",
-        "sha256",
-        "3f2a9c",
-        "nothing of this kind",
-        "\"connections of the pool\"",
+        "connection", "pools", "retry", "parseHTTPRequest", "http request", "\"parse error\"", "src/net/retry.rs",
+        "naive", "strasse", "straße", "连接", "池", "プール", "пула", "ПУЛ", "deploy*", "relate", "deployments",
+        "max_retry_count", "linux gnu", "sha256", "3f2a9c", "nothing of this kind", "\"connections of the pool\"",
     ];
     let found = |shelf: &Shelf, words: &str| -> BTreeSet<RecordId> {
         shelf.search(&ana(), &SearchQuery::new(words, 50)).unwrap().hits.iter().map(|hit| hit.kept.record.id).collect()

@@ -23,16 +23,8 @@ pub(crate) const UNINSTALL: &str = "uninstall";
 
 /// What Weir makes in its data folder, apart from stores.
 const IN_DATA: &[&str] = &[
-    "held",
-    "hook-faults.log",
-    "http-tokens.json",
-    "http-tokens.lock",
-    "locks",
-    "proxied",
-    "setup/ledger.json",
-    "team-tokens",
-    "ui",
-    "unfinished",
+    "held", "hook-faults.log", "http-tokens.json", "http-tokens.lock", "locks", "proxied", "setup/ledger.json",
+    "team-tokens", "ui", "unfinished",
 ];
 
 /// The folders in which each project has a file or a folder with the name of its store. In a folder that the user chose

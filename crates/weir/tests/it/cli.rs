@@ -244,26 +244,8 @@ fn the_model_is_what_the_settings_say_and_without_one_words_decide() {
 fn help_and_completions_are_there_for_every_command() {
     let home = Home::new();
     let commands = [
-        "run",
-        "batch",
-        "index",
-        "fetch",
-        "note",
-        "notes",
-        "search",
-        "get",
-        "history",
-        "forget",
-        "doctor",
-        "policy check",
-        "mcp",
-        "proxy",
-        "serve",
-        "completions",
-        "man",
-        "config",
-        "upgrade",
-        "uninstall",
+        "run", "batch", "index", "fetch", "note", "notes", "search", "get", "history", "forget", "doctor",
+        "policy check", "mcp", "proxy", "serve", "completions", "man", "config", "upgrade", "uninstall",
     ];
     let completions = home.ok(&["completions", "bash"]);
     for command in commands {

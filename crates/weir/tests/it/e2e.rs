@@ -43,22 +43,9 @@ fn inspector_lists_and_calls_every_tool() {
     let tools: Vec<&str> = list(&listed["tools"]).iter().map(|tool| text(&tool["name"])).collect();
     let runs = ["ctx_execute", "ctx_execute_file", "ctx_batch_execute"];
     let knowledge = [
-        "ctx_annotate",
-        "ctx_index",
-        "ctx_fetch_and_index",
-        "ctx_search",
-        "ctx_get",
-        "ctx_history",
-        "ctx_reflect",
-        "ctx_import",
-        "ctx_forget",
-        "context_read",
-        "context_peek",
-        "context_edit",
-        "context_write",
-        "context_status",
-        "ctx_stats",
-        "ctx_doctor",
+        "ctx_annotate", "ctx_index", "ctx_fetch_and_index", "ctx_search", "ctx_get", "ctx_history", "ctx_reflect",
+        "ctx_import", "ctx_forget", "context_read", "context_peek", "context_edit", "context_write", "context_status",
+        "ctx_stats", "ctx_doctor",
     ];
     assert_eq!(tools, [runs.as_slice(), &knowledge].concat());
     place.write("project/data.txt", "one\ntwo\nthree\n");
@@ -291,11 +278,7 @@ impl TestHome {
                 "DISABLE_AUTOUPDATER=1",
             ],
             arguments: &[
-                "--print",
-                prompt,
-                "--output-format=json",
-                "--strict-mcp-config",
-                "--mcp-config=../servers.json",
+                "--print", prompt, "--output-format=json", "--strict-mcp-config", "--mcp-config=../servers.json",
                 "--allowedTools=mcp__weir",
             ],
         })

@@ -140,12 +140,7 @@ fn after_an_edit_what_is_ours_goes_and_what_is_theirs_stays() {
             let left = std::fs::read_to_string(path).unwrap();
             assert!(!left.contains("weir"), "{}: {left}", recipe.name);
             let theirs = [
-                "// My settings.",
-                "// Dark, always.",
-                "/* yes */",
-                "notify start",
-                "// Theirs.",
-                "\"TOKEN\"",
+                "// My settings.", "// Dark, always.", "/* yes */", "notify start", "// Theirs.", "\"TOKEN\"",
                 "\"added\": true",
             ];
             theirs.iter().for_each(|mark| assert!(left.contains(mark), "{} {mark}: {left}", recipe.name));

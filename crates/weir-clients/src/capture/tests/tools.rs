@@ -124,17 +124,8 @@ fn git_commands_that_change_something() {
 #[test]
 fn git_commands_that_only_look() {
     for command in [
-        "git status",
-        "git log --oneline -5",
-        "git diff HEAD~1",
-        "git -C x show abc",
-        "git branch -a",
-        "git branch",
-        "git tag -l 'v*'",
-        "git stash list",
-        "git push --dry-run",
-        "git remote -v",
-        "echo git commit -m x",
+        "git status", "git log --oneline -5", "git diff HEAD~1", "git -C x show abc", "git branch -a", "git branch",
+        "git tag -l 'v*'", "git stash list", "git push --dry-run", "git remote -v", "echo git commit -m x",
         "cat <<EOF\ngit push\nEOF",
     ] {
         let all = events(&shell(command, ""));

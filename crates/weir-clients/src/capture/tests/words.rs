@@ -109,12 +109,7 @@ fn a_choice_repeats_what_was_chosen() {
     check("option b please", expect!["decision P1 | option b please (Option B: write it to disk - small) |"]);
     check("I'd prefer the second one.", expect!["decision P1 | I'd prefer the second one. (2. drop the flag) |"]);
     for text in [
-        "let's go with C",
-        "do it",
-        "take a look",
-        "I'd prefer that",
-        "do 1 and 2",
-        "use a map",
+        "let's go with C", "do it", "take a look", "I'd prefer that", "do 1 and 2", "use a map",
         "go with A, B and then C",
     ] {
         assert_eq!(events(&prompt(text)).len(), 1, "{text}");

@@ -176,13 +176,7 @@ fn memory_is_bounded_whatever_comes() {
         most.max().unwrap_or_default()
     };
     for piece in [
-        "a",
-        "eyJ",
-        "eyJ7aK2mQ9xB4tR0fW6cZ1h.",
-        "<private>",
-        "x<private>",
-        "-----BEGIN PRIVATE KEY-----\n",
-        "token=",
+        "a", "eyJ", "eyJ7aK2mQ9xB4tR0fW6cZ1h.", "<private>", "x<private>", "-----BEGIN PRIVATE KEY-----\n", "token=",
         "\n",
     ] {
         let held = held(piece);

@@ -21,21 +21,8 @@ fn interrupted(at: usize, between: &str) -> String {
 
 /// Sequences that take no space between two characters of a text.
 const UNSEEN: &[&str] = &[
-    "\x1b[m\x1b[K",
-    "\x1b[01;31m",
-    "\x1b]8;;https://host\x1b\\",
-    "\x1b(B",
-    "\0",
-    "\x07",
-    "x\x08",
-    "é\x08",
-    "xyz\x08\x08\x08",
-    "x\x08 \x08",
-    "\u{9b}",
-    "\u{200b}",
-    "\u{ad}",
-    "\u{feff}",
-    "\u{2060}",
+    "\x1b[m\x1b[K", "\x1b[01;31m", "\x1b]8;;https://host\x1b\\", "\x1b(B", "\0", "\x07", "x\x08", "é\x08",
+    "xyz\x08\x08\x08", "x\x08 \x08", "\u{9b}", "\u{200b}", "\u{ad}", "\u{feff}", "\u{2060}",
 ];
 
 #[test]

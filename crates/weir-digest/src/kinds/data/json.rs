@@ -471,9 +471,7 @@ mod tests {
         let cut = format!("[{}{{\"id\": 99, \"na", "{\"id\": 1, \"name\": \"x\"},\n".repeat(2_000));
         assert!(crate::check::digest(&cut, 400).contains("cut off before its end"));
         for text in [
-            "[1/5] step one\n[2/5] step two\n",
-            "{ not json }\n",
-            "[INFO] a\n[INFO] b\n",
+            "[1/5] step one\n[2/5] step two\n", "{ not json }\n", "[INFO] a\n[INFO] b\n",
             "{}\nand much more text here\n",
         ] {
             assert!(begin(&Sample::of(&text.as_bytes(), About::default()).unwrap()).is_none(), "{text}");

@@ -356,11 +356,7 @@ E: Sub-process /usr/bin/dpkg returned an error code (1)
     #[test]
     fn other_lines_are_not_claimed() {
         for raw in [
-            "Setting up the table\n",
-            "Get: nothing\n",
-            "E: what\n",
-            "Inst it\n",
-            "The following is true:\n",
+            "Setting up the table\n", "Get: nothing\n", "E: what\n", "Inst it\n", "The following is true:\n",
             "3 upgraded\n",
         ] {
             assert!(!digest(raw, 300).contains("apt:"), "{raw}");

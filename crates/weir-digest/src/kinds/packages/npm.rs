@@ -475,10 +475,7 @@ npm error invalid: react@17.0.2 /srv/shop/node_modules/react
     #[test]
     fn other_lines_are_not_claimed() {
         for raw in [
-            "npm is a tool\n",
-            "added 3 lines\n",
-            "> quoted text\n",
-            "├── src\n└── main.rs\n",
+            "npm is a tool\n", "added 3 lines\n", "> quoted text\n", "├── src\n└── main.rs\n",
             "warning mail@example.org\n",
         ] {
             let text = digest(raw, 300);

@@ -104,9 +104,7 @@ mod tests {
     #[test]
     fn every_absolute_format_of_git_is_read() {
         let texts = [
-            "Mon Sep 1 12:34:56 2025 +0200",
-            "Mon, 1 Sep 2025 12:34:56 +0200",
-            "2025-09-01 12:34:56 +0200",
+            "Mon Sep 1 12:34:56 2025 +0200", "Mon, 1 Sep 2025 12:34:56 +0200", "2025-09-01 12:34:56 +0200",
             "2025-09-01T12:34:56+02:00",
         ];
         for text in texts {

@@ -35,12 +35,8 @@ mod tests {
     #[test]
     fn definitions_of_several_languages() {
         for line in [
-            "def apply(db, *, limit=3):",
-            "    pub(crate) async fn read(x: u8) {",
-            "export default class Shop {",
-            "func (s *Store) Get() {",
-            "#define MAX 3",
-            "public static final class A {",
+            "def apply(db, *, limit=3):", "    pub(crate) async fn read(x: u8) {", "export default class Shop {",
+            "func (s *Store) Get() {", "#define MAX 3", "public static final class A {",
         ] {
             assert!(is(line), "{line}");
         }

@@ -212,10 +212,7 @@ impl Vitest {
 
     fn is_note(&mut self, trimmed: &str, line: &Line<'_>) -> bool {
         let starts = [
-            "Vitest caught ",
-            "This error originated in ",
-            "The latest test that might've caused",
-            "close timed out",
+            "Vitest caught ", "This error originated in ", "The latest test that might've caused", "close timed out",
             "ERROR: Coverage for ",
         ];
         let silent = ["This might cause false positive", "Coverage enabled with "];

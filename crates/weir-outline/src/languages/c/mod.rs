@@ -57,15 +57,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
 /// Returns whether a header contains lines that are not valid C.
 fn looks_like_cpp(text: &str) -> bool {
     const HEADS: [&str; 9] = [
-        "class ",
-        "namespace ",
-        "template <",
-        "template<",
-        "using ",
-        "public:",
-        "private:",
-        "protected:",
-        "constexpr ",
+        "class ", "namespace ", "template <", "template<", "using ", "public:", "private:", "protected:", "constexpr ",
     ];
     text.lines().map(str::trim_start).any(|line| HEADS.iter().any(|head| line.starts_with(head)))
 }

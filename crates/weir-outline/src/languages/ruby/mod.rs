@@ -43,25 +43,12 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
 
 /// Calls that declare fields.
 const FIELDS: [&str; 10] = [
-    "attr_reader",
-    "attr_writer",
-    "attr_accessor",
-    "attr",
-    "delegate",
-    "def_delegators",
-    "has_many",
-    "has_one",
-    "belongs_to",
-    "scope",
+    "attr_reader", "attr_writer", "attr_accessor", "attr", "delegate", "def_delegators", "has_many", "has_one",
+    "belongs_to", "scope",
 ];
 /// Words that set the visibility of items; removed when all items have been read.
 const WORDS: [&str; 7] = [
-    "private",
-    "protected",
-    "public",
-    "module_function",
-    "private_class_method",
-    "public_class_method",
+    "private", "protected", "public", "module_function", "private_class_method", "public_class_method",
     "private_constant",
 ];
 /// Calls whose block belongs to the enclosing item.

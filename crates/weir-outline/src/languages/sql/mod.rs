@@ -27,30 +27,9 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
 const MAX_STATEMENT_CHARS: usize = 160;
 /// Words between `CREATE` and what is created.
 const PASSED: [&str; 24] = [
-    "or",
-    "replace",
-    "alter",
-    "temp",
-    "temporary",
-    "unique",
-    "materialized",
-    "unlogged",
-    "global",
-    "local",
-    "external",
-    "virtual",
-    "foreign",
-    "clustered",
-    "nonclustered",
-    "recursive",
-    "constraint",
-    "fulltext",
-    "spatial",
-    "trusted",
-    "if",
-    "not",
-    "exists",
-    "concurrently",
+    "or", "replace", "alter", "temp", "temporary", "unique", "materialized", "unlogged", "global", "local", "external",
+    "virtual", "foreign", "clustered", "nonclustered", "recursive", "constraint", "fulltext", "spatial", "trusted",
+    "if", "not", "exists", "concurrently",
 ];
 /// Words that begin a line of a table that is not a column.
 const RULES: [&str; 11] =

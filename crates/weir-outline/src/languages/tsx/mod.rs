@@ -3,5 +3,4 @@
 use super::Language;
 use super::typescript::spec;
 
-pub(super) static LANGUAGE: Language =
-    Language::walked(spec("tsx", &["tsx"], weir_grammars::tsx));
+pub(super) static LANGUAGE: Language = Language::walked(spec("tsx", &["tsx"], weir_grammars::tsx));

@@ -112,29 +112,10 @@ pub const PROJECT: &[Secret] = &[
 
 /// Names that look like one of the above but are meant to be read: public keys and example environments.
 pub const PUBLIC: &[&str] = &[
-    "id_*.pub",
-    ".secrets.baseline",
-    ".env.example",
-    ".env.sample",
-    ".env.template",
-    ".env.dist",
-    ".env.defaults",
-    ".env.default",
-    ".env.schema",
-    ".env.*.example",
-    ".env.*.sample",
-    ".env.*.template",
-    ".env-example",
-    ".env-sample",
-    ".env-template",
-    ".env-dist",
-    ".env_example",
-    ".env_sample",
-    ".env_template",
-    "example.env",
-    "sample.env",
-    "template.env",
-    ".dev.vars.example",
+    "id_*.pub", ".secrets.baseline", ".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults",
+    ".env.default", ".env.schema", ".env.*.example", ".env.*.sample", ".env.*.template", ".env-example", ".env-sample",
+    ".env-template", ".env-dist", ".env_example", ".env_sample", ".env_template", "example.env", "sample.env",
+    "template.env", ".dev.vars.example",
 ];
 
 /// Folders in the project whose names say that they hold secrets. One called `.env` may be a Python environment
@@ -148,28 +129,9 @@ pub const FOLDERS: &[Secret] = &[
 /// Folders that tools fill and that default masks skip, since they contain many test keys. The user's denials do apply
 /// in them.
 pub const DEPENDENCIES: &[&str] = &[
-    "node_modules",
-    "bower_components",
-    "target",
-    ".venv",
-    "venv",
-    "vendor",
-    "__pycache__",
-    ".tox",
-    ".nox",
-    "site-packages",
-    ".gradle",
-    ".m2",
-    ".cargo",
-    ".terraform",
-    "Pods",
-    "deps",
-    "_build",
-    ".yarn",
-    ".pnpm-store",
-    "dist-newstyle",
-    ".next",
-    ".direnv",
+    "node_modules", "bower_components", "target", ".venv", "venv", "vendor", "__pycache__", ".tox", ".nox",
+    "site-packages", ".gradle", ".m2", ".cargo", ".terraform", "Pods", "deps", "_build", ".yarn", ".pnpm-store",
+    "dist-newstyle", ".next", ".direnv",
 ];
 
 /// Dependency folders in which a project may keep files of its own.

@@ -59,23 +59,8 @@ pub(super) const KUBECTL: Program = Program {
 };
 
 pub(super) const COMMANDS: &[&str] = &[
-    "api-resources",
-    "api-versions",
-    "auth can-i",
-    "auth whoami",
-    "cluster-info",
-    "describe",
-    "events",
-    "explain",
-    "get",
-    "logs",
-    "rollout history",
-    "rollout status",
-    "top node",
-    "top nodes",
-    "top pod",
-    "top pods",
-    "version",
+    "api-resources", "api-versions", "auth can-i", "auth whoami", "cluster-info", "describe", "events", "explain",
+    "get", "logs", "rollout history", "rollout status", "top node", "top nodes", "top pod", "top pods", "version",
 ];
 
 /// Refuses secrets and files. `get` accepts several resource kinds in one word, and several words. Every word is

@@ -6,15 +6,7 @@ use crate::replay::figures::{Figures, Lever};
 
 pub(super) fn tools(sum: &ReplayTotals) -> String {
     let mut table = Table::new(&[
-        "tool",
-        "results",
-        "tokens",
-        "touched",
-        "tokens less",
-        "used later",
-        "visible",
-        "asked again",
-        "net",
+        "tool", "results", "tokens", "touched", "tokens less", "used later", "visible", "asked again", "net",
     ]);
     let mut tools: Vec<(&str, &Figures)> = sum.tools.iter().map(|(tool, figures)| (*tool, figures)).collect();
     tools.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.tokens));

@@ -172,17 +172,8 @@ fn a_thousand_tenants_find_only_what_is_their_own(world: &World) {
 fn names_and_queries_are_only_text(world: &World) {
     let server = world.server();
     let names = [
-        "'; DROP TABLE records; --",
-        "a\"b",
-        "$1",
-        "%",
-        "_",
-        "x' OR '1'='1",
-        "../../etc/passwd",
-        "ä 🦀",
-        "NEAR(a b)",
-        "*",
-        "tenant:\"acme\" OR *",
+        "'; DROP TABLE records; --", "a\"b", "$1", "%", "_", "x' OR '1'='1", "../../etc/passwd", "ä 🦀", "NEAR(a b)",
+        "*", "tenant:\"acme\" OR *",
     ];
     let bystander = server.token("acme", "ana", TokenScope::Write);
     server.note(&bystander, API, "untouched");

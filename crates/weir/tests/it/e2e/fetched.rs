@@ -38,11 +38,7 @@ fn orders_in_a_page_are_data_in_a_fence() {
             "DISABLE_AUTOUPDATER=1",
         ],
         arguments: &[
-            "--print",
-            "Read the page",
-            "--output-format=json",
-            "--strict-mcp-config",
-            "--mcp-config=../servers.json",
+            "--print", "Read the page", "--output-format=json", "--strict-mcp-config", "--mcp-config=../servers.json",
             "--allowedTools=mcp__weir",
         ],
     });

@@ -8,9 +8,7 @@ use super::{SCRIPTS, TestHome};
 const OPENCODE: TestedClient = TestedClient {
     name: "opencode",
     environment: &[
-        "MODEL_URL=http://127.0.0.1:{PORT}/v1",
-        "OPENCODE_DISABLE_AUTOUPDATE=1",
-        "OPENCODE_DISABLE_MODELS_FETCH=1",
+        "MODEL_URL=http://127.0.0.1:{PORT}/v1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
     ],
     arguments,

@@ -138,12 +138,8 @@ impl<'a> Person<'a> {
         // The log of the model goes on from run to run.
         let _ = std::fs::remove_file(self.place.path("requests.jsonl"));
         let for_claude = [
-            "--print",
-            "Go on with the pool",
-            "--output-format=json",
-            "--strict-mcp-config",
-            "--mcp-config=../servers.json",
-            "--dangerously-skip-permissions",
+            "--print", "Go on with the pool", "--output-format=json", "--strict-mcp-config",
+            "--mcp-config=../servers.json", "--dangerously-skip-permissions",
         ];
         let for_codex = [
             "exec",

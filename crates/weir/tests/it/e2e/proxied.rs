@@ -145,10 +145,7 @@ fn claude_code_sends_less_and_repeats_itself_exactly() {
         scenario: Some("claude_proxied.json"),
         environment: claude::ENVIRONMENT,
         arguments: &[
-            "--output-format=json",
-            "--mcp-config=../servers.json",
-            "--dangerously-skip-permissions",
-            "--print",
+            "--output-format=json", "--mcp-config=../servers.json", "--dangerously-skip-permissions", "--print",
             "Do it",
         ],
     };

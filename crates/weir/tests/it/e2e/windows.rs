@@ -32,18 +32,8 @@ const NAMES: usize = 10;
 
 /// Recorded outputs of builds and tests, three for each turn.
 const RECORDED: [&str; 12] = [
-    "cargo-test-ledger",
-    "pytest-orders",
-    "rustc-depot",
-    "go-test-relay",
-    "mypy-stock",
-    "clippy-quarry",
-    "vitest-courier",
-    "jest-board",
-    "cargo-build-gateway",
-    "pytest-billing",
-    "pytest-mailer",
-    "tsc-museum",
+    "cargo-test-ledger", "pytest-orders", "rustc-depot", "go-test-relay", "mypy-stock", "clippy-quarry",
+    "vitest-courier", "jest-board", "cargo-build-gateway", "pytest-billing", "pytest-mailer", "tsc-museum",
 ];
 
 #[test]

@@ -20,14 +20,9 @@ fn check_refused(world: &World, script: &str, code: i32, words: &[&str]) {
 fn a_denied_program_is_not_run_however_it_is_spelt() {
     let Some(world) = World::new(User::Plain) else { return announce_skip() };
     for script in [
-        "touch out/ran; sudo id",
-        "touch out/ran; su\\\ndo id",
-        "touch out/ran; 's'udo id", // typos: allow
-        "touch out/ran; env sudo id",
-        "touch out/ran; bash -c 'sudo id'",
-        "touch out/ran; $(echo su)do id",
-        "touch out/ran; x=sudo; $x id",
-        "touch out/ran; eval 'su''do id'",
+        "touch out/ran; sudo id", "touch out/ran; su\\\ndo id", "touch out/ran; 's'udo id", // typos: allow
+        "touch out/ran; env sudo id", "touch out/ran; bash -c 'sudo id'", "touch out/ran; $(echo su)do id",
+        "touch out/ran; x=sudo; $x id", "touch out/ran; eval 'su''do id'",
     ] {
         check_refused(&world, script, 126, &["nothing was run"]);
     }
@@ -173,13 +168,8 @@ fn check_broker(name: &str, script: &str, granted: bool) {
 fn the_broker_runs_nothing_but_the_whole_command() {
     check_broker("gh", "gh pr list", true);
     for script in [
-        "printf -v 'a[$(gh auth token)]' x",
-        "gh auth token",
-        "gh api user",
-        "gh pr list; gh pr list",
-        "gh pr list > out/list",
-        "bash -c 'gh pr list'",
-        "env gh pr list",
+        "printf -v 'a[$(gh auth token)]' x", "gh auth token", "gh api user", "gh pr list; gh pr list",
+        "gh pr list > out/list", "bash -c 'gh pr list'", "env gh pr list",
     ] {
         check_broker("gh", script, false);
     }

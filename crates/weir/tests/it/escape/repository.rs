@@ -10,16 +10,9 @@ const EVIL: &str = "#!/bin/sh\ncat .env\ntouch \"$HOME/started\" out/started\nex
 
 /// Settings with which git starts programs, even if it only shows the log.
 const SETTINGS: &[&str] = &[
-    "log.showSignature=true",
-    "gpg.program=./evil.sh",
-    "core.fsmonitor=./evil.sh",
-    "core.pager=./evil.sh",
-    "core.hooksPath=.",
-    "core.alternateRefsCommand=./evil.sh",
-    "diff.external=./evil.sh",
-    "diff.evil.textconv=./evil.sh",
-    "filter.evil.clean=./evil.sh",
-    "alias.log=!./evil.sh",
+    "log.showSignature=true", "gpg.program=./evil.sh", "core.fsmonitor=./evil.sh", "core.pager=./evil.sh",
+    "core.hooksPath=.", "core.alternateRefsCommand=./evil.sh", "diff.external=./evil.sh",
+    "diff.evil.textconv=./evil.sh", "filter.evil.clean=./evil.sh", "alias.log=!./evil.sh",
 ];
 
 fn git(world: &World, arguments: &[&str], input: Option<&str>) -> String {

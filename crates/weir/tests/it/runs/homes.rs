@@ -25,33 +25,14 @@ fn readable<'a>(home: &Home, files: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn nothing_of_the_home_is_seen_but_the_project_and_toolchains() {
     const HIDDEN: &[&str] = &[
-        "notes.txt",
-        "other/main.c",
-        "other/.env",
-        "other/server.key",
-        ".databrickscfg",
-        ".claude/projects/p/session.jsonl",
-        ".codex/history.jsonl",
-        ".supabase/access-token",
-        ".config/configstore/x.json",
-        ".config/weir/other.toml",
-        ".cargo/credentials.toml",
-        ".m2/settings.xml",
-        ".gradle/gradle.properties",
-        ".npm/_logs/x.log",
-        ".local/share/keyrings/login",
+        "notes.txt", "other/main.c", "other/.env", "other/server.key", ".databrickscfg",
+        ".claude/projects/p/session.jsonl", ".codex/history.jsonl", ".supabase/access-token",
+        ".config/configstore/x.json", ".config/weir/other.toml", ".cargo/credentials.toml", ".m2/settings.xml",
+        ".gradle/gradle.properties", ".npm/_logs/x.log", ".local/share/keyrings/login",
     ];
     const SEEN: &[&str] = &[
-        "project/a.txt",
-        ".cargo/registry/index",
-        ".rustup/settings.toml",
-        ".m2/repository/a.pom",
-        ".gradle/caches/a",
-        ".npm/_cacache/a",
-        ".nvm/nvm.sh",
-        "go/pkg/mod/a",
-        ".local/bin/tool",
-        ".gitconfig",
+        "project/a.txt", ".cargo/registry/index", ".rustup/settings.toml", ".m2/repository/a.pom", ".gradle/caches/a",
+        ".npm/_cacache/a", ".nvm/nvm.sh", "go/pkg/mod/a", ".local/bin/tool", ".gitconfig",
     ];
     let home = with_files("", &[HIDDEN, SEEN].concat());
     assert_eq!(readable(&home, SEEN), SEEN);
