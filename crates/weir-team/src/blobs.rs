@@ -3,6 +3,7 @@
 //! Invariants: a text is a zstd file named by its content, below the name of its tenant; nothing is written over. A
 //! folder has the layout of `weir_records::sqlite::FileBlobs`, so a server can go on with the texts of the other.
 
+mod bridge;
 mod error;
 mod objects;
 mod place;
@@ -21,8 +22,8 @@ use weir_ledger::private;
 use weir_records::frames::{self, damaged};
 use weir_records::{Blobs, Result, TextKey, name_of};
 
+use self::bridge::Bridge;
 use self::error::{from_store, from_system};
-use crate::bridge::Bridge;
 
 /// How much of the end of a stored text is fetched first, in bytes. Most texts are smaller, and of the others it has
 /// the table of their frames.
@@ -64,14 +65,20 @@ impl ObjectBlobs {
 
     /// Opens the texts in a store.
     pub(crate) fn in_store(store: Arc<dyn ObjectStore>) -> Result<Self> {
-        Ok(Self { store, bridge: Bridge::start()?, folder: None })
+        let bridge = Bridge::new().map_err(|error| from_system(&error, "start the threads of the texts"))?;
+        Ok(Self { store, bridge, folder: None })
+    }
+
+    fn store(&self) -> Arc<dyn ObjectStore> {
+        Arc::clone(&self.store)
     }
 
     /// Fetches a text, or a part of it, if it is stored.
     fn fetch(&self, path: &object_store::path::Path, options: GetOptions) -> Result<Option<Fetched>> {
-        let fetched = self.bridge.block_on(async {
+        let (store, path) = (self.store(), path.clone());
+        let fetched = self.bridge.run(async move {
             let is_head = options.head;
-            let result = self.store.get_opts(path, options).await?;
+            let result = store.get_opts(&path, options).await?;
             let size = result.meta.size;
             let bytes = if is_head { Vec::new() } else { Vec::from(result.bytes().await?) };
             Ok(Fetched { bytes, size })
@@ -88,22 +95,33 @@ impl ObjectBlobs {
     }
 
     /// Runs work, several at once, and returns its results in order.
-    fn at_once<T>(&self, work: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
-        self.bridge.block_on(stream::iter(work).buffered(MAX_CALLS_AT_ONCE).collect())
+    fn at_once<T, W>(&self, work: impl IntoIterator<Item = W>) -> Vec<object_store::Result<T>>
+    where
+        T: Send + 'static,
+        W: Future<Output = object_store::Result<T>> + Send + 'static,
+    {
+        let work: Vec<W> = work.into_iter().collect();
+        let count = work.len();
+        let all =
+            self.bridge.run(async { Ok(stream::iter(work).buffered(MAX_CALLS_AT_ONCE).collect::<Vec<_>>().await) });
+        all.unwrap_or_else(|error| {
+            let why = error.to_string();
+            (0..count).map(|_| Err(broken(why.clone()))).collect()
+        })
     }
 }
 
 impl Blobs for ObjectBlobs {
     fn put(&self, scope: &Scope, text: &[u8]) -> Result<TextKey> {
         let key = TextKey::of(text);
-        let put = store_text(&*self.store, path_of(scope, &key), text.to_vec());
-        self.bridge.block_on(put).map(|()| key).map_err(|error| from_store(&error, STORE))
+        let put = store_text(self.store(), path_of(scope, &key), text.to_vec());
+        self.bridge.run(put).map(|()| key).map_err(|error| from_store(&error, STORE))
     }
 
     fn put_all(&self, scope: &Scope, texts: &[&[u8]]) -> Vec<Result<TextKey>> {
         let keys: Vec<TextKey> = texts.iter().map(|text| TextKey::of(text)).collect();
         let puts =
-            keys.iter().zip(texts).map(|(key, text)| store_text(&*self.store, path_of(scope, key), text.to_vec()));
+            keys.iter().zip(texts).map(|(key, text)| store_text(self.store(), path_of(scope, key), text.to_vec()));
         let results = self.at_once(puts);
         let named = keys.into_iter().zip(results);
         named.map(|(key, put)| put.map(|()| key).map_err(|error| from_store(&error, STORE))).collect()
@@ -162,7 +180,7 @@ fn broken(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreE
 
 /// Stores a text unless it is stored already.
 async fn store_text(
-    store: &dyn ObjectStore,
+    store: Arc<dyn ObjectStore>,
     path: object_store::path::Path,
     text: Vec<u8>,
 ) -> object_store::Result<()> {

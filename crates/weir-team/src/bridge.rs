@@ -2,8 +2,7 @@
 //!
 //! The ports block for the reasons that `weir-records` gives, so a backend that is async inside waits for itself here.
 //! It does so on a runtime of its own and not on that of the server: a server with one thread would otherwise wait for
-//! a connection that the same thread has to drive, and one whose threads for blocking work all wait for a backend would
-//! have none left for what the backend needs one for, which is reading files and resolving names of hosts.
+//! a connection that the same thread has to drive.
 //!
 //! Invariant: the runtime's thread drives connections and timers, and nothing that runs on it blocks. The rest of a
 //! call is done by the thread that makes it.
@@ -12,9 +11,6 @@ use std::sync::Arc;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 use weir_records::{ErrorKind, PortError, Result};
-
-/// How many files are read and written at once, and names of hosts resolved.
-const MAX_BLOCKING_THREADS: usize = 16;
 
 /// The runtime that async backends share. Clones share it.
 #[derive(Clone)]
@@ -26,11 +22,10 @@ pub struct Bridge {
 impl Bridge {
     /// Starts the runtime, with one thread.
     pub fn start() -> Result<Self> {
-        let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(1).max_blocking_threads(MAX_BLOCKING_THREADS).thread_name("weir-bridge").enable_all();
-        let runtime = builder.build().map_err(|error| {
-            PortError::new(ErrorKind::Unavailable, "start the runtime of the backends").because(error)
-        })?;
+        let runtime =
+            Builder::new_multi_thread().worker_threads(1).thread_name("weir-bridge").enable_all().build().map_err(
+                |error| PortError::new(ErrorKind::Unavailable, "start the runtime of the backends").because(error),
+            )?;
         Ok(Self { handle: runtime.handle().clone(), _runtime: Arc::new(OwnRuntime(Some(runtime))) })
     }
 

@@ -3,7 +3,7 @@
 //! [`Service`] answers requests on any three ports and accounts, and knows no backend; the program opens the storage,
 //! listens and hands requests over. What every server does with a request is `weir-http`'s. [`PostgresLog`] is the log, the record of truth; [`TantivyIndex`] finds what is in
 //! it, and [`ObjectBlobs`] has the texts, in a folder or in a bucket. The ports block, and a server calls them from
-//! `spawn_blocking`. What is async behind one has a runtime of its own, a [`Bridge`].
+//! `spawn_blocking`. What is async behind one has a runtime of its own: a [`Bridge`] drives the connections of the log.
 //!
 //! What a record is, who sees it and what a sealed project is, `weir-records` says. Nothing here acts on a developer's
 //! machine.

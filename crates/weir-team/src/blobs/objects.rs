@@ -13,15 +13,18 @@ use super::error::from_store;
 impl ObjectBlobs {
     /// Writes an object, whole or not at all. One with the same key is replaced.
     pub(crate) fn write_object(&self, path: Path, bytes: Vec<u8>, doing: &str) -> Result<()> {
-        let options = PutOptions::from(PutMode::Overwrite);
-        let written = self.bridge.block_on(self.store.put_opts(&path, PutPayload::from(bytes), options));
+        let store = self.store();
+        let written = self.bridge.run(async move {
+            store.put_opts(&path, PutPayload::from(bytes), PutOptions::from(PutMode::Overwrite)).await
+        });
         written.map(drop).map_err(|error| from_store(&error, doing))
     }
 
     /// Reads an object, if there is one. One that is larger than it may be counts as damaged, and is not read.
     pub(crate) fn read_object(&self, path: Path, max_bytes: u64, doing: &str) -> Result<Option<Vec<u8>>> {
-        let read = self.bridge.block_on(async {
-            let found = self.store.get_opts(&path, GetOptions::new()).await?;
+        let store = self.store();
+        let read = self.bridge.run(async move {
+            let found = store.get_opts(&path, GetOptions::new()).await?;
             if found.meta.size > max_bytes {
                 return Ok(None);
             }
@@ -37,7 +40,8 @@ impl ObjectBlobs {
 
     /// Returns everything below a path.
     pub(crate) fn list_objects(&self, below: Path, doing: &str) -> Result<Vec<ObjectMeta>> {
-        let listed = self.bridge.block_on(self.store.list(Some(&below)).try_collect());
+        let store = self.store();
+        let listed = self.bridge.run(async move { store.list(Some(&below)).try_collect().await });
         listed.map_err(|error| from_store(&error, doing))
     }
 
@@ -46,9 +50,9 @@ impl ObjectBlobs {
         if paths.is_empty() {
             return Ok(());
         }
-        let removed = self.bridge.block_on(async {
-            let mut results =
-                self.store.delete_stream(stream::iter(paths.into_iter().map(Ok::<_, StoreError>)).boxed());
+        let store = self.store();
+        let removed = self.bridge.run(async move {
+            let mut results = store.delete_stream(stream::iter(paths.into_iter().map(Ok::<_, StoreError>)).boxed());
             while let Some(result) = results.next().await {
                 match result {
                     Ok(_) | Err(StoreError::NotFound { .. }) => {}
