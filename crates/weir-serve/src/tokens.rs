@@ -49,8 +49,12 @@ impl TokenScope {
     }
 
     /// Returns the command that prints a token with this scope.
-    fn command(self) -> String {
-        format!("`weir serve --print-token --scope {self}`")
+    fn command(self) -> &'static str {
+        match self {
+            Self::Read => "`weir serve --print-token --scope read`",
+            Self::Write => "`weir serve --print-token --scope write`",
+            Self::Run => "`weir serve --print-token --scope run`",
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use weir_policy::judge::{Verdict, judge};
 use crate::help::{denying, verdicts};
 
 /// The spellings that were tried against a peer's rule `Bash(sudo *)`, and more of the same kinds.
+#[rustfmt::skip] // One to a line.
 pub(crate) const SPELLINGS: &[&str] = &[
     "sudo id",
     "sudo",
@@ -99,6 +100,7 @@ fn no_spelling_of_a_denied_program_is_allowed() {
 }
 
 /// Options in unusual forms, before or around the command that they carry.
+#[rustfmt::skip] // One to a line.
 const UNUSUAL_OPTIONS: &[&str] = &[
     "xargs --process-slot-var X sudo id",
     "xargs --max-arg 1 sudo id",
