@@ -19,33 +19,35 @@ impl Grammar {
         println!("cargo::rerun-if-changed={}", parser.display());
         let tables: Vec<Table> = TABLES.iter().filter_map(|shape| Table::find(&source, shape)).collect();
         assert!(!tables.is_empty(), "cannot find the tables in {}", parser.display());
-        let bytes: Vec<u8> = tables.iter().flat_map(|table| table.bytes()).collect();
+        let mut bytes: Vec<u8> = tables.iter().flat_map(Table::bytes).collect();
+        // As the compiler does it, since the widest cell has four bytes.
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
         let packed = zstd::bulk::compress(&bytes, 19).expect("zstd compresses anything");
         std::fs::write(out.join(format!("tables_of_{}", self.name)), packed).expect("cannot write to OUT_DIR");
         let emptied = out.join(format!("{}.c", self.name));
-        std::fs::write(&emptied, self.emptied(&source, &tables)).expect("cannot write to OUT_DIR");
+        std::fs::write(&emptied, self.emptied(&source, &tables, bytes.len())).expect("cannot write to OUT_DIR");
         self.compile(folder, &emptied);
         bytes.len()
     }
 
-    /// Returns the source with empty tables and a function that fills them.
-    fn emptied(&self, source: &str, tables: &[Table]) -> String {
-        let mut text = String::new();
-        let mut kept = 0;
-        let mut fill = String::new();
-        for table in tables {
+    /// Returns the source with empty tables, which are one after the other, and a function that returns where they are.
+    fn emptied(&self, source: &str, tables: &[Table], size: usize) -> String {
+        let members: String = tables.iter().map(|table| format!("  {};\n", table.declaration(source))).collect();
+        let names: String = tables.iter().map(|table| format!("#define {0} weir_tables.{0}\n", table.name)).collect();
+        let together = format!("static struct {{\n{members}}} weir_tables;\n{names}");
+        let mut defined: Vec<&Table> = tables.iter().collect();
+        defined.sort_by_key(|table| table.range.start);
+        let (mut text, mut kept) = (String::new(), 0);
+        for (number, table) in defined.iter().enumerate() {
             text.push_str(&source[kept..table.range.start]);
-            text.push_str(&table.declaration(source));
+            text.push_str(if number == 0 { &together } else { "" });
             kept = table.range.end;
-            let (name, size) = (table.name, table.size());
-            fill.push_str(&format!(
-                "  _Static_assert(sizeof {name} == {size}, \"the table's size\");\n  memcpy({name}, tables, {size});\n  tables += {size};\n"
-            ));
         }
         text.push_str(&source[kept..]);
+        let name = self.name;
         format!(
-            "#include <string.h>\n{text}\nvoid weir_grammar_fill_{}(const unsigned char *tables) {{\n{fill}}}\n",
-            self.name
+            "{text}\n_Static_assert(sizeof weir_tables == {size}, \"the size of the tables\");\n\
+             unsigned char *weir_grammar_tables_{name}(void) {{ return (unsigned char *)&weir_tables; }}\n"
         )
     }
 

@@ -43,7 +43,7 @@ fn main() {
     for (grammar, folder) in GRAMMARS.iter().zip(&folders) {
         let bytes = grammar.build(folder, &out);
         let name = grammar.name;
-        writeln!(list, "    {name} {bytes} tables_of_{name} weir_grammar_{name} weir_grammar_fill_{name}")
+        writeln!(list, "    {name} {bytes} tables_of_{name} weir_grammar_{name} weir_grammar_tables_{name}")
             .expect("a string takes it");
     }
     list.push_str("}\n");

@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A table that is packed: its name and the bytes of a cell. In the order in which a source has them.
+/// A table that is packed: its name and the bytes of a cell.
 pub(crate) struct Shape {
     name: &'static str,
     cell: usize,
 }
 
+/// The tables in the order in which they are packed: wide cells first, so that nothing has to be aligned.
 pub(crate) const TABLES: &[Shape] = &[
+    Shape { name: "ts_small_parse_table_map", cell: 4 },
     Shape { name: "ts_parse_table", cell: 2 },
     Shape { name: "ts_small_parse_table", cell: 2 },
-    Shape { name: "ts_small_parse_table_map", cell: 4 },
 ];
 
 /// The definition of a table in a source.
@@ -43,11 +44,6 @@ impl Table {
         Some(Self { name: shape.name, range: start..end, cell: shape.cell, cells, initializer })
     }
 
-    /// Returns the size of the table in bytes.
-    pub(crate) fn size(&self) -> usize {
-        self.cells.len() * self.cell
-    }
-
     /// Returns the table as the target has it in memory.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let big = std::env::var("CARGO_CFG_TARGET_ENDIAN").is_ok_and(|endian| endian == "big");
@@ -60,10 +56,10 @@ impl Table {
         self.cells.iter().flat_map(bytes).collect()
     }
 
-    /// Returns the definition of the empty table.
+    /// Returns the type and the name of the table.
     pub(crate) fn declaration(&self, source: &str) -> String {
-        let declared = source[self.range.start..self.initializer].replacen("static const", "static", 1);
-        declared.replacen("[]", &format!("[{}]", self.cells.len()), 1) + ";"
+        let declared = source[self.range.start..self.initializer].trim_start_matches("static const ");
+        declared.replacen("[]", &format!("[{}]", self.cells.len()), 1)
     }
 }
 

@@ -15,22 +15,22 @@ use tree_sitter::Language;
 use tree_sitter_language::LanguageFn;
 
 /// Declares a function for each grammar: its name, the size of its tables, their file, and two functions in C, which
-/// return the grammar and fill its tables.
+/// return the grammar and its tables.
 macro_rules! grammars {
-    ($($name:ident $size:literal $file:ident $grammar:ident $fill:ident)*) => { $(
+    ($($name:ident $size:literal $file:ident $grammar:ident $tables:ident)*) => { $(
         #[doc = concat!("Returns the grammar `", stringify!($name), "`.")]
         #[allow(unsafe_code)]
         pub fn $name() -> Language {
             unsafe extern "C" {
                 fn $grammar() -> *const ();
-                fn $fill(tables: *const u8);
+                fn $tables() -> *mut u8;
             }
-            static FILLED: Once = Once::new();
-            FILLED.call_once(|| {
-                let tables = unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/", stringify!($file))), $size);
-                // SAFETY: `tables` has as many bytes as the function reads, by assertions in its source. Nothing else
-                // reads or writes the tables yet, because this is the only place that hands out the grammar.
-                unsafe { $fill(tables.as_ptr()) };
+            static UNPACKED: Once = Once::new();
+            UNPACKED.call_once(|| {
+                let packed = include_bytes!(concat!(env!("OUT_DIR"), "/", stringify!($file)));
+                // SAFETY: the tables have this size, by an assertion in their source. Nothing else reads or writes them
+                // yet, because this is the only place that hands out the grammar.
+                unpack(packed, unsafe { std::slice::from_raw_parts_mut($tables(), $size) });
             });
             // SAFETY: this is the function that `tree-sitter generate` wrote for the grammar.
             unsafe { LanguageFn::from_raw($grammar) }.into()
@@ -40,8 +40,7 @@ macro_rules! grammars {
 
 include!(concat!(env!("OUT_DIR"), "/grammars.rs"));
 
-fn unpacked(packed: &[u8], size: usize) -> Vec<u8> {
-    let tables = zstd::bulk::decompress(packed, size).expect("the build script packed them");
-    assert_eq!(tables.len(), size, "the build script knows the size");
-    tables
+fn unpack(packed: &[u8], tables: &mut [u8]) {
+    let size = zstd::bulk::decompress_to_buffer(packed, tables).expect("the build script packed them");
+    assert_eq!(size, tables.len(), "the build script knows the size");
 }
