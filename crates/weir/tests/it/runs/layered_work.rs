@@ -20,7 +20,7 @@ fn check(fill: &dyn Fn(&Home), command: &str, compare: Compare) {
         std::fs::remove_dir_all(&project).unwrap();
         std::fs::create_dir(&project).unwrap();
         fill(&home);
-        let output = home.weir(&["run", "--layer", layer, command]);
+        let output = home.weir(&["run", "--layer", layer, "--timeout", "100", command]);
         assert!(output.status.success(), "{}", said(&output));
         tree(&project, compare)
     });
