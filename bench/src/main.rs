@@ -6,6 +6,7 @@
 mod context;
 mod digest;
 mod figures;
+mod gateway_find;
 mod hooks;
 mod http;
 mod import;
@@ -13,6 +14,7 @@ mod index;
 mod layers;
 mod load;
 mod map;
+mod mcp;
 mod outline;
 mod recall;
 mod redaction;
@@ -44,6 +46,9 @@ usage: weir-bench storm                  8 processes append events and notes, ne
                                       [--misses] [--write FILE]
                                          answers found in digests, next to head and tail, to clients and to peers
        weir-bench statements FOLDER      statements of the digests of all files there, checked against the files
+       weir-bench gateway-find LISTS [--set NAME] [--misses]
+                                         tools found among those of MCP servers (tools/mcp-servers/lists), next to
+                                         full text; time and memory
        weir-bench redaction PATH… [--show]
                                          what is marked in real files, and MB/s, next to a scan for line ends
        weir-bench retrieval [--half development|held-out|both] [--set NAME,…] [--ceiling FOLDER]
@@ -57,6 +62,8 @@ usage: weir-bench storm                  8 processes append events and notes, ne
        weir-bench map git REPOSITORY [N] the same of the newest N (100) commits of a repository
        weir-bench map cost PATH-OF-WEIR FOLDER
                                          the first map of a folder, and later ones
+       weir-bench mcp PATH-OF-WEIR FOLDER…
+                                         recorded runs with MCP servers played through the hooks, next to both ends
        weir-bench outline savings FOLDER tokens and signatures kept, next to other programs (tools/outline-peers)
        weir-bench outline latency FOLDER outlines of files of every size below a folder, next to a bare parse
        weir-bench vectors [CHUNKS…]      finding by meaning at each size (10000 100000 1000000)
@@ -89,6 +96,7 @@ fn main() -> ExitCode {
         ["digest"] => digest::run(),
         ["recall", path, options @ ..] => recall::run(path, options),
         ["statements", folder] => recall::statements_below(folder),
+        ["gateway-find", lists, options @ ..] => gateway_find::run(lists, options),
         ["redaction", paths @ ..] => redaction::run(paths),
         ["retrieval", options @ ..] => retrieval::run(options),
         ["import", path, megabytes] => import::run(path, megabytes),
@@ -100,6 +108,7 @@ fn main() -> ExitCode {
         ["map", "git", repository] => map::git(repository, 100),
         ["map", "git", repository, newest] => map::git(repository, newest.parse().unwrap()),
         ["map", "cost", path, folder] => map::cost(path, folder),
+        ["mcp", path, folders @ ..] => mcp::run(path, folders),
         ["outline", "savings", folder] => outline::savings(folder),
         ["outline", "latency", folder] => outline::latency(folder),
         ["vectors", sizes @ ..] => vectors::run(sizes),

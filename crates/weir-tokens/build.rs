@@ -103,6 +103,7 @@ fn place(tokens: &[RankedToken], shape: LengthShape) -> Option<(Vec<u16>, Vec<Op
     Some((displacements, slots))
 }
 
+/// Returns whether this displacement gives each token of the bucket its own free slot.
 fn all_free(
     bucket: &[(u64, &RankedToken)],
     displacement: u16,

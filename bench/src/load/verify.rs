@@ -160,6 +160,7 @@ fn read(store: &Path) -> BTreeMap<String, MarkContents> {
     found
 }
 
+/// Returns the number of entries that were evicted to stay within the quota.
 fn evicted(store: &Path) -> usize {
     let count: i64 = open(&store.join("log.db"))
         .query_row("SELECT count(*) FROM gone WHERE why = 'evicted'", [], |row| row.get(0))

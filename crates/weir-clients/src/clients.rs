@@ -47,6 +47,15 @@ pub fn all() -> impl Iterator<Item = &'static Client> {
     RECIPES.iter().filter_map(|recipe| recipe.client)
 }
 
+/// Returns the client that reports this name as an MCP client. Qwen Code's ends with the name of the server.
+pub fn of_session(name: &str) -> Option<&'static Client> {
+    let is_of = |client: &&Client| {
+        client.session == name
+            || client.session.strip_suffix("-weir").is_some_and(|start| name.starts_with(&format!("{start}-")))
+    };
+    all().find(is_of)
+}
+
 /// Returns the recipe of the client with this name.
 pub fn recipe(name: &str) -> Option<&'static Recipe> {
     RECIPES.iter().copied().find(|recipe| recipe.name == name)

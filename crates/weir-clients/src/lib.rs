@@ -22,6 +22,7 @@
 pub mod capture;
 mod clients;
 mod cut;
+mod defers;
 mod format;
 mod hook;
 pub mod json;
@@ -32,8 +33,9 @@ mod text;
 pub mod transcript;
 mod wire;
 
-pub use clients::{RECIPES, all, recipe};
+pub use clients::{RECIPES, all, of_session, recipe};
 pub use cut::{CutOutput, OwnCut, Retention};
+pub use defers::Defers;
 pub use hook::{AcceptedReplies, Done, Hook, Output, Point, Shown, Start, Subagent, Tool, ToolCall};
 pub use purpose::{Purpose, may_flood, of_command as purpose_of_command, purpose, question, written};
 pub use requests::{PROXY, SeenResult, seen_call, seen_result};
@@ -61,6 +63,8 @@ pub struct Client {
     pub retention: Retention,
     /// The tokens that Weir's tools and instructions add to each of its requests.
     pub overhead_tokens: u64,
+    /// Whether it sends the descriptions of MCP tools in every request.
+    pub defers_tools: Defers,
     /// Another client that also calls the hooks in its settings.
     pub borrower: Option<&'static Borrower>,
     /// The variable that names the folder in which it was started, which is where it starts our server, if the folder

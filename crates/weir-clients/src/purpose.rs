@@ -30,6 +30,7 @@ pub fn purpose(call: &ToolCall) -> Purpose {
     match &call.tool {
         Tool::Shell { command } => of_command(command),
         Tool::Read { .. } | Tool::Search { .. } => Purpose::AskedFor,
+        Tool::Mcp { tool, .. } if reads_by_name(tool) => Purpose::AskedFor,
         Tool::Fetch { .. } | Tool::Mcp { .. } => Purpose::Flood,
         Tool::Other => Purpose::Unclear,
         _ => Purpose::Settled,
@@ -43,7 +44,44 @@ pub fn question(call: &ToolCall) -> Option<String> {
         return None;
     }
     let asked = KEYS.iter().filter_map(|key| call.input[*key].as_str()).find(|text| !text.trim().is_empty())?;
+    if is_query(asked) {
+        return None;
+    }
     Some(asked.chars().take(MAX_QUESTION_CHARS).collect())
+}
+
+/// Returns whether a text is a query of a database, whose words are names and not what its caller wants to know.
+fn is_query(text: &str) -> bool {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("--"));
+    let first = lines.take(1).flat_map(str::split_whitespace).next().unwrap_or_default();
+    let first = first.trim_start_matches('(').to_ascii_lowercase();
+    has_word(" select with insert update delete create alter drop explain show pragma call { query ", &first)
+        && text.contains([' ', '{'])
+        && (text.contains(['{', ';', '*', '='])
+            || ["from", "(select"].iter().any(|word| has_word(&text.to_ascii_lowercase(), word)))
+}
+
+/// Words in the names of tools that read one text, what they read, and what they do not mean by it.
+const READING: &str = " read get view cat open show ";
+const TEXTS: &str = " file files content contents document doc text page pages pdf paper ";
+const NOT_A_TEXT: &str = " search list tree query info metadata data children directory ";
+
+/// Returns whether a tool of an MCP server reads a text that its caller named, by the words of the tool's name:
+/// `read_file`, `get_file_contents`.
+fn reads_by_name(tool: &str) -> bool {
+    let mut words: Vec<String> = Vec::new();
+    for part in tool.split(|c: char| !c.is_alphanumeric()) {
+        let mut from = 0;
+        for (at, pair) in part.as_bytes().windows(2).enumerate() {
+            if pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase() {
+                words.push(part[from..=at].to_lowercase());
+                from = at + 1;
+            }
+        }
+        words.push(part[from..].to_lowercase());
+    }
+    let has = |list: &str| words.iter().any(|word| has_word(list, word));
+    has(READING) && has(TEXTS) && !has(NOT_A_TEXT)
 }
 
 /// Programs that print the text they are given.
@@ -263,6 +301,16 @@ mod tests {
             "cat a.txt; ./gradlew build",
         ] {
             assert!(may_flood(loud), "{loud}");
+        }
+    }
+
+    #[test]
+    fn a_query_of_a_database_is_no_question() {
+        for query in ["SELECT * FROM orders", "-- totals\nWITH a AS (SELECT 1) SELECT 2", "query { user { name } }"] {
+            assert!(is_query(query), "{query}");
+        }
+        for question in ["show me the open orders", "Company goals", "select a plan", "what changed, and why?"] {
+            assert!(!is_query(question), "{question}");
         }
     }
 

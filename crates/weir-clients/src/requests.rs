@@ -9,7 +9,7 @@ use crate::clients::{self, codex};
 use crate::hook::{Done, Output, Tool, ToolCall};
 use crate::text::Text;
 use crate::wire::{first_text, mcp_tool, text};
-use crate::{Client, Compaction, Retention};
+use crate::{Client, Compaction, Defers, Retention};
 
 /// The sender of requests that pass through the proxy. It calls no hooks.
 pub const PROXY: Client = Client {
@@ -21,6 +21,7 @@ pub const PROXY: Client = Client {
     cut_marks: &[],
     retention: Retention::Unknown,
     overhead_tokens: 0,
+    defers_tools: Defers::Unknown,
     borrower: None,
     folder_variable: None,
     tool,

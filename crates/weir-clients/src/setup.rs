@@ -3,9 +3,16 @@
 //! A [`Recipe`] is constant data. [`Part::add`] and [`Part::remove`] are functions of a file's text alone: everything
 //! that others wrote stays as it is, and adding is idempotent. Each client's recipe is with the client, in `clients`.
 
+mod behind;
+#[cfg(test)]
+mod behind_tests;
+mod form;
 mod hooks;
 mod json;
+mod moved;
+mod moved_table;
 mod ours;
+mod rules;
 pub(crate) mod server;
 mod setting;
 mod table;
@@ -17,6 +24,11 @@ use serde_json::Value;
 
 use crate::Client;
 use crate::format::Format;
+pub use behind::{movable, starts_us};
+pub(crate) use form::ToolRule;
+pub use form::{FoundServer, ServerForm, ServerLaunch};
+pub use moved::TakenServer;
+pub use rules::ToolRules;
 pub use setting::Setting;
 pub use window::{Scale, Window};
 
@@ -43,6 +55,8 @@ pub struct Recipe {
     pub rules: &'static [&'static str],
     /// The parts to write, for the user and for a project.
     pub parts: &'static [Part],
+    /// How it writes MCP servers.
+    pub servers: ServerForm,
     /// What is left for the user to do afterwards, if anything.
     pub then: Option<&'static str>,
     /// How to detect that the user has installed our plugin instead.
@@ -53,10 +67,28 @@ pub struct Recipe {
     pub window: Option<Window>,
     /// The setting for the command whose output it shows below its prompt, if it has such a line.
     pub status_line: Option<Setting>,
+    /// What keeps it from deferring the descriptions of tools, if it can be told.
+    pub deferral: Option<&'static Deferral>,
     /// What its hooks do not see although it is set up, for `weir doctor`.
     pub blind_spot: Option<&'static str>,
     /// How well the format is known.
     pub basis: Basis,
+}
+
+/// The values of variables, by name.
+pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// What keeps a client from deferring the descriptions of tools.
+pub struct Deferral {
+    /// The settings for variables of the client, the one that counts first. After them comes the environment.
+    pub variables: &'static [Setting],
+    /// Returns the variable that keeps a client of this version from it, given the values of variables.
+    pub prevented_by: fn(Variables<'_>, Option<&str>) -> Option<&'static str>,
+    /// About how many tokens of its own tools each request has then in addition, as observed with the version that
+    /// `defers_tools` names.
+    pub own_tokens: u64,
+    /// What to do if only an old version is prevented from it.
+    pub for_old: &'static str,
 }
 
 /// How to detect an installed plugin.
@@ -122,7 +154,7 @@ pub struct Place {
 
 impl Place {
     /// Returns the path below the home folder, assuming that no environment variable is set.
-    fn below_home(&self) -> String {
+    pub fn below_home(&self) -> String {
         match self.base {
             Base::Home | Base::Project => self.path.to_owned(),
             Base::Config | Base::Application => format!(".config/{}", self.path),
@@ -226,11 +258,13 @@ impl Recipe {
         transcript: None,
         rules: &[],
         parts: &[],
+        servers: ServerForm::USUAL,
         then: None,
         plugin: None,
         trust: None,
         window: None,
         status_line: None,
+        deferral: None,
         blind_spot: None,
         basis: Basis::Documented,
     };

@@ -46,7 +46,7 @@ use weir_host::project::Project;
 use crate::active_runs::ActiveRuns;
 pub use knowledge::{Knowledge, LockedStores, strays};
 pub use machine::Machine;
-pub use session::{LiveOutput, Session};
+pub use session::{LiveOutput, Session, ToolCallWords, ToolCaller};
 
 /// The context of a call that acts on this machine. Cheap to clone.
 ///
@@ -91,6 +91,11 @@ impl Context {
     /// Returns the same context with a place that shows the output of runs while they run, if there is one.
     pub fn with_live_output(self, live: Option<LiveOutput>) -> Self {
         Self { session: self.session.with_live_output(live), ..self }
+    }
+
+    /// Returns the same context, whose code may call tools of other MCP servers.
+    pub fn with_tools(self, tools: ToolCaller) -> Self {
+        Self { session: self.session.with_tools(tools), ..self }
     }
 
     /// Returns the place that shows the output of runs while they run. Only a person at a terminal has one.

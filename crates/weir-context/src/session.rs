@@ -8,6 +8,19 @@ use weir_host::consent::{self, ConsentPrompt};
 use weir_host::error::CommandError;
 use weir_host::face::{Face, Reader};
 
+/// Calls tools of other MCP servers for the code of a run, and returns what they print. Blocks the thread, which must not
+/// be one of an async runtime.
+pub type ToolCaller = Arc<dyn Fn(ToolCallWords) -> Result<String, CommandError> + Send + Sync>;
+
+/// A call of a tool as code writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCallWords {
+    pub server: String,
+    pub tool: String,
+    /// A JSON object, or empty.
+    pub arguments: String,
+}
+
 /// Shows the output of a run while it runs. An empty piece says that the output is over.
 pub type LiveOutput = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
@@ -28,6 +41,7 @@ pub struct Session {
     tell: fn(&str),
     ask: ConsentPrompt,
     live: Option<LiveOutput>,
+    tools: Option<ToolCaller>,
 }
 
 impl Session {
@@ -35,7 +49,7 @@ impl Session {
     pub fn new(face: Face, key: Option<SessionKey>) -> Self {
         let (work, cancel) = (None, CancellationToken::new());
         let (origin, reader) = (face.origin(), face.reader());
-        Self { face, origin, reader, key, work, cancel, tell: |_| (), ask: None, live: None }
+        Self { face, origin, reader, key, work, cancel, tell: |_| (), ask: None, live: None, tools: None }
     }
 
     /// Returns the same caller with a function that receives progress messages.
@@ -51,6 +65,16 @@ impl Session {
     /// Returns the place that shows the output of runs while they run. Only a person at a terminal has one.
     pub fn live_output(&self) -> Option<&LiveOutput> {
         self.live.as_ref()
+    }
+
+    /// Returns the same caller, whose code may call tools of other MCP servers.
+    pub(super) fn with_tools(self, tools: ToolCaller) -> Self {
+        Self { tools: Some(tools), ..self }
+    }
+
+    /// Returns what calls tools of other MCP servers, if there are any.
+    pub fn tools(&self) -> Option<&ToolCaller> {
+        self.tools.as_ref()
     }
 
     /// Returns the same caller with another reader of its answers.
@@ -83,6 +107,7 @@ impl Session {
         &self.cancel
     }
 
+    /// Reports the progress of long work, if anything receives it.
     pub(super) fn report_progress(&self, progress: &str) {
         (self.tell)(progress);
     }

@@ -30,6 +30,7 @@ pub mod reference;
 pub mod retention;
 pub mod run;
 pub mod scope;
+pub mod stem;
 pub mod terminal;
 pub mod time;
 pub mod unseen;

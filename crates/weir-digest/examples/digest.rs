@@ -15,7 +15,7 @@ fn main() -> io::Result<()> {
         path => std::fs::File::open(path)?.read_to_end(&mut raw)?,
     };
     let source = raw.as_slice();
-    let page = weir_digest::read(&source, About { command: &command })?;
+    let page = weir_digest::read(&source, About { command: &command, lists: false })?;
     let frame = Frame {
         head: "exit ?",
         remarks: &[],

@@ -19,6 +19,7 @@ mod test_runs;
 mod tool_output;
 mod traces;
 
+pub use data::envelope::unwrapped;
 pub(crate) use shared::stamp;
 
 pub(crate) struct Kind {

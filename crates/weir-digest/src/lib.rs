@@ -38,6 +38,7 @@ mod cut_tests;
 pub mod intent;
 mod kinds;
 mod lines;
+pub mod names;
 mod page;
 mod render;
 mod route;
@@ -54,6 +55,7 @@ pub use lines::{Jump, Line, Lines, Source};
 pub use page::{Item, Page, Part, Weight};
 pub use render::{Digest, Frame};
 
+pub use kinds::unwrapped;
 use kinds::{Detector, KINDS};
 use sample::Sample;
 use weir_core::terminal;
@@ -72,6 +74,9 @@ const BYTES_PER_TOKEN: usize = 32;
 pub struct About<'a> {
     /// The command that printed it, as given. A hint that is never required.
     pub command: &'a str,
+    /// Whether what is listed is what the next call acts on, so that every record is shown before anything is said about
+    /// all of them.
+    pub lists: bool,
 }
 
 /// Returns the budget in tokens for the digest of an output of this many bytes: about a quarter of an output of a few

@@ -1,5 +1,8 @@
 //! The building blocks of a digest: parts with their counts, the most important first.
 
+/// The maximum budget in tokens of a digest that shows records.
+const MAX_RECORDS_BUDGET: usize = 5_000;
+
 /// The facts of an output.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Page {
@@ -9,6 +12,10 @@ pub struct Page {
     pub parts: Vec<Part>,
     /// The names of the kinds that read the output, in the order of their first lines.
     pub kinds: Vec<&'static str>,
+    /// What the output says, without names of fields and what says little, if its names are to be taken from that.
+    pub words: Option<String>,
+    /// Whether it shows every record in full, so that no question needs more.
+    pub is_complete: bool,
 }
 
 /// Facts of one sort.
@@ -34,6 +41,8 @@ pub enum Weight {
     Asked,
     /// What went wrong.
     Failure,
+    /// The records of a list, each in one line, chosen to fit.
+    Record,
     /// What the command was run for: results, totals, versions.
     Fact,
     /// What the remaining output looks like: templates with counts, columns, folders.
@@ -44,7 +53,7 @@ pub enum Weight {
 
 impl Weight {
     /// All weights, the most important first.
-    pub(crate) const ALL: [Self; 5] = [Self::Asked, Self::Failure, Self::Fact, Self::Shape, Self::Sample];
+    pub(crate) const ALL: [Self; 6] = [Self::Asked, Self::Failure, Self::Record, Self::Fact, Self::Shape, Self::Sample];
 }
 
 /// One fact: verbatim lines of the output, or something counted in it.
@@ -66,6 +75,16 @@ impl Page {
         Self { what: what.into(), ..Self::default() }
     }
 
+    /// Returns the budget in tokens for the digest of an output of this many bytes. Where records are what matters, there
+    /// is more room for them.
+    pub fn budget(&self, bytes: u64) -> usize {
+        let most = crate::budget(bytes);
+        let is_record = |part: &&Part| part.weight == Weight::Record;
+        let records = self.parts.iter().filter(is_record).flat_map(|part| &part.items);
+        let needed: usize = records.map(|item| weir_tokens::count(&item.text) + 1).sum();
+        most.max((needed + most / 4).min(MAX_RECORDS_BUDGET))
+    }
+
     /// Adds a part, unless it is empty.
     pub fn push(&mut self, part: Part) {
         if part.total > 0 || !part.items.is_empty() {
@@ -83,6 +102,7 @@ impl Page {
         }
         self.parts.extend(other.parts);
         self.kinds.extend(other.kinds);
+        (self.words, self.is_complete) = (None, false);
     }
 }
 

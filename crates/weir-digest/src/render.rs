@@ -125,7 +125,7 @@ impl ShownFacts {
         let mut left = budget;
         for weight in Weight::ALL {
             let alone = page.parts.iter().all(|part| part.weight == weight);
-            let share = if alone { left } else { left * MAX_SHARE_PERCENT / 100 };
+            let share = if alone || weight == Weight::Record { left } else { left * MAX_SHARE_PERCENT / 100 };
             left -= share - self.fill_weight(page, weight, share, 0);
         }
         // What a weight did not use goes to those that had too little, the most important first. A fact that is too

@@ -57,8 +57,9 @@ pub enum NotSelected {
     Unreadable(#[from] io::Error),
 }
 
-/// Selects the values at `what` that `keep` accepts: `items[3].name`, `/items/3/name`, `items[].name` in JSON or in one
-/// JSON value per line; `name,total` in separated values.
+/// Selects the values at `what` that `keep` accepts: `items[3].name`, `/items/3/name`, `items[].name`, several fields as
+/// `items[].{name,total}` or `items[].name,items[].total`, in JSON or in one JSON value per line; `name,total` in
+/// separated values.
 pub fn select(
     source: &dyn Source,
     what: &str,
@@ -67,7 +68,10 @@ pub fn select(
 ) -> Result<Selected, NotSelected> {
     let out = Collector { wanted, keep, room: wanted.room, selected: Selected::default() };
     match first_byte(source)? {
-        Some(b'{' | b'[') => json::select(source, &path::parse(what)?, out),
+        Some(b'{' | b'[') => {
+            let joined = path::joined(what);
+            json::select(source, &path::parse(joined.as_deref().unwrap_or(what))?, out)
+        }
         Some(_) => csv::select(source, what, out),
         None => Err(NotSelected::NoStructure),
     }
@@ -183,6 +187,20 @@ mod tests {
             items: [{"id":7,"lines":[{"sku":"a/b"}]},{"id":8,"lines":[]}]
             a/b: {"":true}"#]]
         .assert_eq(&selected(ORDERS, "."));
+    }
+
+    #[test]
+    fn several_fields_are_one_object() {
+        let issues = r#"[{"number": 7, "title": "a", "body": "x"}, {"title": "b", "number": 8}, {"number": 9}]"#;
+        let both = expect![[r#"
+            3 values
+            {"number":7,"title":"a"}
+            {"number":8,"title":"b"}
+            {"number":9}"#]];
+        both.assert_eq(&selected(issues, "[].{number,title}"));
+        both.assert_eq(&selected(issues, "[].number, [].title"));
+        expect!["error: no `id, state` here; available: number, title, body"]
+            .assert_eq(&selected(issues, "[].{id,state}"));
     }
 
     #[test]

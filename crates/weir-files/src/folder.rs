@@ -65,6 +65,7 @@ impl Folder {
         Ok(File::from(rustix::fs::openat(&self.0, name, flags, Mode::from_bits_truncate(mode as _))?))
     }
 
+    /// Renames a file, replacing any other of the new name.
     pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)
     }
@@ -96,6 +97,7 @@ impl Folder {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
+    /// Flushes the folder's entries to disk.
     pub(super) fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.0)?)
     }

@@ -37,6 +37,7 @@ impl Folder {
         File::options().write(true).create_new(true).open(self.0.join(name))
     }
 
+    /// Renames a file, replacing any other of the new name.
     pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         std::fs::rename(self.0.join(from), self.0.join(to))
     }

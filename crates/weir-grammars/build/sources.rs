@@ -31,11 +31,17 @@ fn sibling(beside: &Path, package: &str) -> Option<PathBuf> {
 /// Returns the folders of the packages that the workspace's lock file names.
 fn resolved(here: &Path, grammars: &[Grammar]) -> Vec<PathBuf> {
     let cargo = std::env::var_os("CARGO").expect("cargo sets CARGO");
-    let mut command = Command::new(cargo);
-    command
-        .args(["metadata", "--format-version=1", "--locked", "--offline", "--manifest-path"])
-        .arg(here.join("Cargo.toml"));
-    let answer = command.output().expect("cannot start cargo");
+    let target = std::env::var("TARGET").expect("cargo sets TARGET");
+    let ask = |offline: &[&str]| {
+        let mut command = Command::new(&cargo);
+        command.args(["metadata", "--format-version=1", "--locked", "--filter-platform", &target]).args(offline);
+        command.arg("--manifest-path").arg(here.join("Cargo.toml")).output().expect("cannot start cargo")
+    };
+    // Cargo lists packages that this build does not need, and a new machine may not have those yet.
+    let mut answer = ask(&["--offline"]);
+    if !answer.status.success() {
+        answer = ask(&[]);
+    }
     assert!(answer.status.success(), "cannot find the grammars: {}", String::from_utf8_lossy(&answer.stderr));
     let answer: Value = serde_json::from_slice(&answer.stdout).expect("cargo metadata prints JSON");
     let packages = answer["packages"].as_array().expect("cargo metadata lists packages");

@@ -29,6 +29,7 @@ pub(super) struct CountedView {
 }
 
 impl<'a> ClientView<'a> {
+    /// Returns the client's view of the output of a tool call.
     pub(super) fn of(call: &Call<'_>, used: &ToolCall, done: &'a Done) -> Self {
         let output = &done.output;
         if let Shown::Part(part) = &output.shown {

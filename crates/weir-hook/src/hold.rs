@@ -23,6 +23,7 @@ use weir_context::text::ends;
 use weir_core::unseen::named;
 use weir_core::wording::{one_line, size};
 use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, Scope, Timestamp};
+use weir_host::config::HoldConfig;
 use weir_host::error::{CommandError, store_message};
 use weir_host::foreign;
 use weir_host::os;
@@ -38,6 +39,8 @@ use super::{Call, FileState, MAX_TITLE_CHARS, OPT_OUT_MARK, faults, unreadable};
 pub(super) const MAX_WHOLE_TOKENS: usize = 2_000;
 /// An output of up to this many bytes is small, regardless of the configuration.
 pub const MAX_SURELY_SMALL_BYTES: u64 = 1_000;
+/// Data between half of its limit and its limit is held back if the digest has at most this share of its tokens.
+const MAX_PAYING_PERCENT: usize = 60;
 /// Holding back an output of more bytes takes noticeable time.
 const MAX_FAST_BYTES: u64 = 256 << 10;
 /// A larger file is not read again after a client has read it; the text given to the client is stored instead.
@@ -90,7 +93,9 @@ pub(super) fn output(
     let is_part = matches!(used.tool, Tool::Read { part: true, .. });
     let fits = |limit: usize| weir_digest::whole(&view.text.as_bytes(), limit).map_err(unreadable);
     let is_known = view.is_part || done.output.text.here().is_some();
-    let is_short = is_part || (is_known && fits(config.limit(purpose))?.is_some());
+    let (limit, least) = limits(&config, purpose, &view.text);
+    let is_short = is_part || (is_known && fits(least)?.is_some());
+    let must_pay = !is_short && is_known && least < limit && fits(limit)?.is_some();
     if is_short && !view.is_part {
         let why = if is_asked { Outcome::AskedFor } else { Outcome::Small };
         return Ok(HoldDecision::of(repeats::output(call, used, done)?, why));
@@ -108,10 +113,21 @@ pub(super) fn output(
     let (most, is_cut) = (if may_grow { usize::MAX } else { given }, view.is_part);
     call.given = Some(counted);
     Ok(match held(call, used, done, most)? {
+        HoldOutcome::Back(shown) if must_pay && weir_tokens::count(&shown) * 100 > given * MAX_PAYING_PERCENT => {
+            HoldDecision::of(repeats::output(call, used, done)?, Outcome::Small)
+        }
         HoldOutcome::Back(shown) if may_grow || weir_tokens::count(&shown) <= given => HoldDecision::Replaced(shown),
         HoldOutcome::Back(_) => HoldDecision::LeftAlone(if is_cut { Outcome::Cut } else { Outcome::Small }),
         HoldOutcome::KeepError(_) => HoldDecision::LeftAlone(Outcome::Failed),
     })
+}
+
+/// Returns up to how many tokens an output is shown in full, and up to how many in any case: data, and
+/// the trees of pages, often say little in many words.
+fn limits(config: &HoldConfig, purpose: Purpose, text: &str) -> (usize, usize) {
+    let limit = config.limit(purpose);
+    let is_data = text.trim_start().starts_with(['{', '[']) || text.contains(" [ref=e");
+    (limit, if is_data && purpose == Purpose::Flood { limit / 2 } else { limit })
 }
 
 /// Returns the purpose of an output. A page is what a subagent that fetches it was sent for.
@@ -214,6 +230,7 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done, most: usize) -> Resul
     };
     match file {
         Some(mut file) => copy(&mut file, &mut |bytes| put(&mut writer, bytes)).map_err(unreadable)?,
+        None if let Some(text) = text_of_result(used, done) => put(&mut writer, text.as_bytes()).map_err(unreadable)?,
         None => {
             let mut to = |bytes: &[u8]| put(&mut writer, bytes);
             call.payload.write(&done.output.text, &mut to).map_err(unreadable)?;
@@ -246,6 +263,12 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done, most: usize) -> Resul
         shown_lines: 0,
     };
     shown(&kept, &head(used, done), &ask).map(HoldOutcome::Back)
+}
+
+/// Returns the text of a result of an MCP server out of the JSON in which it is wrapped, if it is.
+fn text_of_result(used: &ToolCall, done: &Done) -> Option<String> {
+    let is_mcp = matches!(used.tool, Tool::Mcp { .. });
+    done.output.text.here().filter(|_| is_mcp).and_then(weir_digest::unwrapped)
 }
 
 /// Whether holding back an output may take long, because of its size or because a file is read.

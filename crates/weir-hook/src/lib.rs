@@ -258,6 +258,7 @@ struct Call<'a> {
     payload: &'a Payload,
     paths: Paths,
     switch: Switch,
+    /// The user's configuration, once it is needed.
     config: OnceCell<Config>,
     scope: Scope,
     folder: PathBuf,

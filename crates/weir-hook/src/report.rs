@@ -60,6 +60,7 @@ fn repaired(store: &Store, scope: &Scope, hook: &Hook) -> Vec<Event> {
     fixes
 }
 
+/// Returns the model's last message in the session, as far as it is known.
 fn last_message(store: &Store, scope: &Scope) -> String {
     let recent = store.newest_events(scope, MAX_RECENT_EVENTS).unwrap_or_default();
     let Some(last) = recent.into_iter().find(|event| event.kind == EventKind::Said) else { return String::new() };

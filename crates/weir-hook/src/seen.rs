@@ -1,11 +1,11 @@
-//! Holds back a tool's result that a request to a model contains, where no hook reported it.
+//! Holds back a tool's result that no hook reported: one in a request to a model, or of a server behind Weir.
 //!
 //! Invariants: the rules are those of hooks; besides the output itself and its measurement, nothing is recorded; no file
 //! that the request names is opened; without a stored copy, there is no replacement.
 
 use std::cell::OnceCell;
 
-use weir_clients::{AcceptedReplies, Done, Hook, PROXY, Point, Reply, ToolCall};
+use weir_clients::{AcceptedReplies, Client, Done, Hook, PROXY, Point, Reply, ToolCall};
 use weir_core::{Reference, SessionKey};
 use weir_host::config;
 use weir_host::error::CommandError;
@@ -18,8 +18,10 @@ use super::payload::Payload;
 use super::rewrite::RewriteStatus;
 use super::{Call, HoldDecision, HookContext, STORE_WAIT, faults, hold, meter, trial};
 
-/// A tool's result in a request.
+/// A tool's result that no hook reported.
 pub struct RequestedResult {
+    /// The client whose limits hold.
+    pub client: &'static Client,
     pub conversation: String,
     pub call: ToolCall,
     pub done: Done,
@@ -31,7 +33,7 @@ impl HookContext<'_> {
     /// Returns the replacement of a result, after storing the result in full, or `None` if it is shown as it is.
     pub fn hold(self, result: RequestedResult) -> Result<Option<String>, CommandError> {
         let Self { env, paths, now, files, .. } = self;
-        let RequestedResult { conversation, call, done, face } = result;
+        let RequestedResult { client, conversation, call, done, face } = result;
         let hook = Hook {
             session: conversation,
             folder: env.folder.clone(),
@@ -42,11 +44,11 @@ impl HookContext<'_> {
             takes: AcceptedReplies { output: true, ..AcceptedReplies::default() },
         };
         let Point::AfterTool(used, done) = &hook.point else { return Ok(None) };
-        let session = SessionKey { client: PROXY.session.to_owned(), key: hook.session.clone() };
+        let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
         let place = SessionLocation::find(env, &paths, &hook.folder, session)?;
         let store = place.open(&paths, Patience::InAll(STORE_WAIT))?;
         let mut call = Call {
-            client: &PROXY,
+            client,
             hook: &hook,
             payload: &Payload::empty(),
             paths,

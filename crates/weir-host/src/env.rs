@@ -70,6 +70,7 @@ pub struct Env {
 pub struct Paths {
     /// Everything Weir stores.
     pub data: PathBuf,
+    /// The user's configuration file.
     pub config: PathBuf,
     /// Data that can be recreated.
     pub cache: PathBuf,

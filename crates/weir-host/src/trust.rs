@@ -54,7 +54,7 @@ pub fn check_places(env: &Env, paths: &Paths, project: &Path) -> Result<(), Comm
     }
     let mut of_user = UserPaths::new(vec![project.to_owned()], trusted_owners());
     let usual = |part: &str| home.filter(|_| !holds_home).map(|home| home.join(part));
-    let config = (&paths.config, usual(".config/weir/config.toml"), paths.config.exists());
+    let config = (&paths.config, usual(".config/weir/config.toml"), paths.config.parent().is_some_and(Path::exists));
     let data = (&paths.data, usual(".local/share/weir"), true);
     for (path, usual, is_obeyed) in [config, data] {
         if is_obeyed && usual.as_ref() != Some(path) && matches!(of_user.find(path), Err(Untrusted::Writable(_))) {

@@ -103,6 +103,7 @@ fn known(file: MapFile) -> Known {
     Known { path, words: unpack(&words), defines: unpack(&defines), mentions: unpack(&mentions) }
 }
 
+/// Returns the key under which a folder's map is stored.
 fn key(root: &Path) -> String {
     foreign::path_text(root)
 }

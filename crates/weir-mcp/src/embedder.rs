@@ -121,6 +121,7 @@ impl Worker {
     }
 }
 
+/// Brings the index of a store up to date.
 fn follow(store: &mut Store) -> Result<(), CommandError> {
     // What is left over is taken in the next time.
     store.take_in_said(MAX_QUIET_WAIT)?;

@@ -5,6 +5,7 @@
 //! of its own; `weir-http` uses it too.
 //!
 //! What a tool does, and how its arguments are understood, is in `weir-operations`. Over HTTP, `weir-http` answers MCP.
+//! Calls of other servers go to `weir-gateway`; with `--server`, one of them is all that is served (`passing`).
 //!
 //! # Invariants
 //!
@@ -21,6 +22,7 @@
 
 pub mod embedder;
 pub mod message;
+mod passing;
 mod transport;
 
 use std::collections::BTreeMap;
@@ -37,6 +39,7 @@ use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
 use weir_context::{Context, cancelled};
 use weir_core::{SessionKey, Timestamp};
+use weir_gateway::{Asked, ClientPeer, Gateway, ToolRequest};
 use weir_host::answer::{Answer, one_line};
 use weir_host::config::ListedTools;
 use weir_host::consent::ConsentPrompt;
@@ -50,6 +53,7 @@ use weir_run::unfinished;
 use weir_store::{Reading, SessionFilter};
 
 use crate::embedder::{EmbedderHandle, IndexUpkeep};
+pub use passing::serve_one;
 use transport::LineTransport;
 
 /// The instructions that the model gets once, at the beginning of a session.
@@ -74,18 +78,23 @@ pub async fn serve(context: Context, session: Option<String>) -> Result<(), Comm
     let fallback_session = session.map_or_else(random::name, Ok)?;
     let background = EmbedderHandle::start(&context, IndexUpkeep::Leave);
     let started = when::now();
-    let server = Server { context: context.clone(), fallback_session, is_session_known, started, background };
+    let gateway = Gateway::new(&context, ClientPeer::default());
+    let own = context.clone();
+    let server = Server { context, fallback_session, is_session_known, started, background, gateway: gateway.clone() };
+    let ended = served(server).await;
+    tokio::join!(own.running().end_all(signal::SHUTDOWN_TIMEOUT), gateway.end());
+    ended
+}
+
+/// Serves on standard input and output until the client closes the connection.
+async fn served(server: impl ServerHandler) -> Result<(), CommandError> {
     let failed = |what: &str| CommandError::new(ErrorKind::Failed, format!("MCP: {what}"));
     let (read, write) = rmcp::transport::io::stdio_pipes();
     match server.serve(LineTransport::new(read, write)).await {
-        Ok(running) => {
-            let ended = tokio::select! {
-                ended = running.waiting() => ended.map(drop).map_err(|error| failed(&error.to_string())),
-                () = signal::asked_to_end() => Err(cancelled()),
-            };
-            context.running().end_all(signal::SHUTDOWN_TIMEOUT).await;
-            ended
-        }
+        Ok(running) => tokio::select! {
+            ended = running.waiting() => ended.map(drop).map_err(|error| failed(&error.to_string())),
+            () = signal::asked_to_end() => Err(cancelled()),
+        },
         // A client that only checked whether the server starts has closed the connection again.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(failed(&error.to_string()).hint("`weir mcp` is started by a client; see `weir mcp --help`")),
@@ -139,6 +148,8 @@ struct Server {
     is_session_known: bool,
     started: Timestamp,
     background: EmbedderHandle,
+    /// The other servers behind this one.
+    gateway: Gateway,
 }
 
 impl ServerHandler for Server {
@@ -153,6 +164,7 @@ impl ServerHandler for Server {
         call: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         call.peer.set_peer_info(request.clone());
+        self.gateway.client().set(call.peer.clone());
         let mut greeting = self.negotiate_initialize(&request)?;
         if self.off(&client_name(&request.client_info)).is_some() {
             greeting.instructions = None;
@@ -160,17 +172,23 @@ impl ServerHandler for Server {
         Ok(greeting)
     }
 
-    /// Lists no tools while Weir is off: each of them would only answer that, at the cost of its description in every
-    /// request.
+    /// Lists none of Weir's own tools while it is off: each of them would only answer that, at the cost of its description
+    /// in every request. The servers behind it are the user's, and stay.
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
         call: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        if self.off(&Self::client(&call)).is_some() {
-            return Ok(ListToolsResult::with_all_items(Vec::new()));
-        }
-        Ok(ListToolsResult::with_all_items(tools(&self.context.config().tools.list)))
+        self.gateway.client().set(call.peer.clone());
+        let (session, _) = self.session(&call)?;
+        let mut listed = match self.off(&session.client) {
+            Some(_) => Vec::new(),
+            None => tools(&self.context.config().tools.list),
+        };
+        let context = self.context.clone().in_session(Some(session));
+        self.gateway.tell_of_code(&context, &mut listed);
+        listed.extend(self.gateway.offered(&context));
+        Ok(ListToolsResult::with_all_items(listed))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -182,6 +200,9 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         call: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if self.gateway.has(&request.name) {
+            return self.call_gateway(request, &call).await;
+        }
         let Some(operation) = tool_call::find(&request.name) else {
             return Err(ErrorData::invalid_params(tool_call::no_such_tool(&request.name), None));
         };
@@ -190,6 +211,7 @@ impl ServerHandler for Server {
             return Ok(CallToolResponse::from(result(Err(off.error()))));
         }
         let context = self.context.for_call(Some(session), call.ct.clone()).with_consent_prompt(asker(&call.peer));
+        let context = self.gateway.for_code(context, tokio::runtime::Handle::current());
         let remarks = unfinished::finish_off(context.paths()).await;
         let mut answer = tool_call::call(operation, context.clone(), request.arguments.unwrap_or_default()).await;
         let printed = answer.as_mut().map(|answer| std::mem::take(&mut answer.printed)).unwrap_or_default();
@@ -215,10 +237,51 @@ impl Server {
 
     /// Returns the session of a call, and whether the client named it.
     fn session(&self, call: &RequestContext<RoleServer>) -> Result<(SessionKey, bool), ErrorData> {
-        let (client, named) = (Self::client(call), named_session(call)?);
-        let key = named.unwrap_or(&self.fallback_session).to_owned();
-        Ok((SessionKey { client, key }, named.is_some() || self.is_session_known))
+        let (session, is_named) = session_of(call, &self.fallback_session)?;
+        Ok((session, is_named || self.is_session_known))
     }
+
+    /// Calls a tool of the gateway.
+    async fn call_gateway(
+        &self,
+        request: CallToolRequestParams,
+        call: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.gateway.client().set(call.peer.clone());
+        let (session, _) = self.session(call)?;
+        let context = self.context.for_call(Some(session), call.ct.clone()).with_consent_prompt(asker(&call.peer));
+        let name = request.name.clone();
+        let result = self.gateway.call_own(&context, &name, tool_request(request, call, Asked::Kind)).await;
+        Ok(CallToolResponse::from(result.unwrap_or_else(failed_call)))
+    }
+}
+
+/// Returns the session of a call, and whether the call names it.
+fn session_of(call: &RequestContext<RoleServer>, fallback: &str) -> Result<(SessionKey, bool), ErrorData> {
+    let (client, named) = (Server::client(call), named_session(call)?);
+    let key = named.unwrap_or(fallback).to_owned();
+    Ok((SessionKey { client, key }, named.is_some()))
+}
+
+/// Returns a call as the gateway makes it.
+fn tool_request(request: CallToolRequestParams, call: &RequestContext<RoleServer>, asked: Asked) -> ToolRequest {
+    // A script of Codex gets what a tool answered, and the model only what the script prints.
+    let id = call.meta.get("callId").and_then(Value::as_str);
+    ToolRequest {
+        server: String::new(),
+        tool: request.name.into_owned(),
+        arguments: request.arguments.unwrap_or_default(),
+        meta: Some(call.meta.clone()),
+        progress: call.meta.get_progress_token(),
+        cancelled: call.ct.clone(),
+        asked,
+        most: None,
+        is_whole: id.is_some_and(|id| id.starts_with("exec-")),
+    }
+}
+
+fn failed_call(error: CommandError) -> CallToolResult {
+    result(Err(error))
 }
 
 /// Returns a way to ask the user through the client, if the client supports it.

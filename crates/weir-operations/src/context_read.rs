@@ -160,6 +160,7 @@ impl File<'_> {
         Ok(ReadAnswer { text: said, whole, given: Delivery::Text })
     }
 
+    /// Returns the outline that replaces a file that is too large.
     fn outline(&self) -> Result<Option<ReadAnswer>, CommandError> {
         let (path, text) = (std::path::Path::new(&self.place.shown), &self.text.text);
         let Ok(outline) = outline_of(path, text) else { return Ok(None) };

@@ -1,8 +1,12 @@
 //! `ctx_doctor`: checks the installation, and suggests a fix for every problem. Invariant: a check creates no store, and
 //! changes one only if the order asks for it.
 
+mod counts;
+mod deferral;
+mod gateway;
 mod memory;
 mod outputs;
+mod parts;
 mod servers;
 mod store;
 mod tracked;
@@ -30,6 +34,7 @@ use weir_store::{Depth, HookUse, KnownProject, Patience, Spool, StoreError, Stor
 
 use super::{Declared, Effect};
 use crate::schema::silent;
+pub use parts::counted_parts;
 
 /// How long a check waits for another process.
 const STORE_WAIT: Duration = Duration::from_secs(1);
@@ -228,6 +233,8 @@ fn check_runs(context: &Context, starts_servers: bool) -> Vec<Check> {
     }
     checks.extend(tracked::check(context));
     checks.extend(servers::check(context, starts_servers));
+    checks.extend(gateway::check(context));
+    checks.extend(deferral::check(context));
     checks
 }
 

@@ -93,7 +93,7 @@ Examples:
   weir get k7f2m9q4xz --lines 100-140
   weir get k7f2m9q4xz --lines ~512
   weir get k7f2m9q4xz --pattern 'error|warning' --context 3
-  weir get k7f2m9q4xz --select 'items[].name'
+  weir get k7f2m9q4xz --select 'items[].{id,name}'
   weir get k7f2m9q4xz --select id,total --lines 1-50
   weir get k7f2m9q4xz --intent 'why was the connection refused'
   weir get k7f2m9q4xz --raw > output.txt
@@ -231,6 +231,7 @@ pub(crate) struct PartData {
     text: String,
 }
 
+/// Shows the output so far of a background run.
 fn still_running(
     reference: Reference,
     under_way: &RunProgress,

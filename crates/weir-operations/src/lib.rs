@@ -71,6 +71,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 
 use clap::ArgMatches;
+pub use doctor::counted_parts;
 use serde_json::{Map, Value};
 use weir_context::Context;
 use weir_host::answer::Answer;

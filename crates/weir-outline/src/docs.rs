@@ -8,6 +8,7 @@ use crate::spec::Spec;
 /// Maximum length of a sentence in characters. A longer one is cut.
 const MAX_SENTENCE_CHARS: usize = 160;
 
+/// Returns the first sentence of the file's own documentation.
 pub(crate) fn of_file(spec: &Spec, table: &Table, root: Node<'_>, text: &str) -> Option<String> {
     if let Some(doc) = (spec.hooks.doc)(root, text) {
         return first_sentence(&doc);

@@ -53,6 +53,8 @@ pages! {
     Notes { path: "/notes", letter: "n", in_menu: true }
     /// What each window size costs.
     Window { path: "/window", letter: "w", in_menu: true }
+    /// What every request repeats.
+    Prefix { path: "/prefix", letter: "r", in_menu: true }
     /// The projects that have a store.
     Projects { path: "/projects", letter: "p", in_menu: true }
     /// What works and what does not.

@@ -74,6 +74,7 @@ impl Command {
     }
 }
 
+/// Returns the last component of a path in command position.
 pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

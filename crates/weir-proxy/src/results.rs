@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use weir_clients::{Purpose, SeenResult};
+use weir_clients::{PROXY, Purpose, SeenResult};
 use weir_context::Context;
 use weir_core::Reference;
 use weir_hook::hold::{HELD_AS, MAX_SURELY_SMALL_BYTES};
@@ -63,7 +63,7 @@ impl Holder {
 
     /// Returns why nothing is held back at the moment, if the user turned Weir off.
     pub(super) fn off(&self) -> Option<Off> {
-        Switch::read(&self.paths).off_here(weir_clients::PROXY.name, &self.project, &self.env.folder)
+        Switch::read(&self.paths).off_here(PROXY.name, &self.project, &self.env.folder)
     }
 
     /// Returns the body to send instead, if something in it is held back.
@@ -187,7 +187,8 @@ impl Holder {
         }
         let face = conversation.face()?;
         let SeenResult { preamble, done } = weir_clients::seen_result(text, result.about.failed);
-        let requested = RequestedResult { conversation: conversation.name().to_owned(), call, done, face };
+        let requested =
+            RequestedResult { client: &PROXY, conversation: conversation.name().to_owned(), call, done, face };
         let at = self.hook_context();
         match catch_unwind(AssertUnwindSafe(|| at.hold(requested))) {
             Ok(Ok(shown)) => shown.map(|shown| format!("{preamble}{shown}")).filter(|shown| shown.len() < text.len()),

@@ -29,6 +29,7 @@ pub(super) struct WireFormat {
     pub(super) reaches_model: bool,
 }
 
+/// Returns the format of a request, if its results of tools are known.
 pub(super) fn format_of(method: &Method, path: &str) -> Option<&'static WireFormat> {
     let is_of = |format: &&WireFormat| format.paths.iter().any(|end| path.ends_with(end));
     FORMATS.iter().find(is_of).filter(|_| *method == Method::POST)

@@ -14,7 +14,7 @@ use weir_runner::{Caps, EGRESS_PORT, Level, Network, Problem, Spec};
 use weir_store::private;
 
 use super::outside::{self, OutsideAccess};
-use super::{RunRequest, homes, masks};
+use super::{RunRequest, homes, masks, modules};
 
 /// The folder of the code inside a full sandbox, in its private `/tmp`.
 const SCRATCH: &str = "/tmp/weir-run";
@@ -87,6 +87,7 @@ pub(super) fn prepare(
     let cache_folder = cache_folder(context);
     let outside = OutsideAccess::of(context, order)?;
     let stand_ins = scratch.join("bin");
+    let tools = if outside.has_tools() { modules::files(&scratch) } else { Vec::new() };
     let variables = Variables { outside: &outside, stand_ins: &stand_ins, cache: cache_folder.as_deref() };
     let spec = Spec {
         level,
@@ -94,7 +95,7 @@ pub(super) fn prepare(
         steps,
         environment: variables.all(context, env, cache, level),
         folder: order.folder.clone(),
-        files: files.into_iter().chain(outside.stand_ins(&stand_ins)).collect(),
+        files: files.into_iter().chain(outside.stand_ins(&stand_ins)).chain(tools).collect(),
         visible: homes.shown.into_iter().chain(order.file.clone()).collect(),
         covered: homes.covered,
         links: homes.links,
@@ -205,6 +206,11 @@ impl Variables<'_> {
         let set = [("PATH", self.path(context)), ("TMPDIR", tmp), ("TERM", "dumb".into()), ("NO_COLOR", "1".into())];
         all.extend(set.map(|(name, value)| (name.into(), value)));
         all.extend(plan);
+        if self.outside.has_tools()
+            && let Some(scratch) = self.stand_ins.parent()
+        {
+            modules::add_to(&mut all, scratch);
+        }
         if let Some(folder) = self.cache {
             all.push(("XDG_CACHE_HOME".into(), folder.into()));
             all.push(("npm_config_cache".into(), folder.join("npm").into()));
@@ -225,7 +231,7 @@ impl Variables<'_> {
 
     fn path(&self, context: &Context) -> OsString {
         let path = search_path(context);
-        if context.config().run.brokered.is_empty() {
+        if !self.outside.has_stand_ins() {
             return path;
         }
         let folders = [self.stand_ins.to_owned()].into_iter().chain(std::env::split_paths(&path));

@@ -28,11 +28,12 @@ pub(super) fn seen(context: &Context, rules: &Rules, order: &RunRequest, found: 
     let folders = std::env::split_paths(&search_path(context)).collect::<Vec<_>>();
     let started = links(&found.program).filter_map(|program| program.parent().map(Path::to_owned));
     let programs = folders.into_iter().chain(started).filter_map(&mut find).collect();
+    let has_stand_ins = !context.config().run.brokered.is_empty() || context.session().tools().is_some();
     // Its folder is not shown if that is a whole home folder.
     let mut paths = vec![found.program.clone()];
     let toolchains = context.env().for_runs().filter(|(name, _)| !PERSONAL.iter().any(|other| name == *other));
     paths.extend(toolchains.flat_map(|(_, value)| std::env::split_paths(value)).filter(|path| path.is_absolute()));
-    paths.extend(std::env::current_exe().ok().filter(|_| !context.config().run.brokered.is_empty()));
+    paths.extend(std::env::current_exe().ok().filter(|_| has_stand_ins));
     paths.extend(context.project().git_folders().map(Path::to_owned));
     if permission::holds_home(context) {
         // The project is all of the home, and as such not shown. Where the client was started, it may look around.

@@ -47,6 +47,7 @@ mod homes;
 pub mod layered;
 mod locations;
 pub mod masks;
+mod modules;
 #[cfg_attr(not(target_os = "linux"), path = "outside_elsewhere.rs")]
 mod outside;
 mod planted;

@@ -14,7 +14,7 @@ const MAX_MESSAGE_CHARS: usize = 120;
 /// Returns the first errors of a run whose place is known, each as `path:line: message`.
 pub(super) fn of_errors(done: &FinishedRun) -> Result<Vec<String>, CommandError> {
     let source = StoredTextSource::new(&done.text)?;
-    let page = weir_digest::read(&source, About { command: &done.title }).map_err(unreadable)?;
+    let page = weir_digest::read(&source, About { command: &done.title, lists: false }).map_err(unreadable)?;
     let failures = page.parts.iter().filter(|part| part.weight == Weight::Failure).flat_map(|part| &part.items);
     let mut errors: Vec<String> = Vec::new();
     for error in failures.filter_map(located) {

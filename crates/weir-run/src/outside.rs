@@ -1,8 +1,9 @@
-//! What a run may reach outside: the hosts that the user has allowed, and the authenticated programs that are run on
-//! its behalf.
+//! What a run may reach outside: the hosts that the user has allowed, the authenticated programs that are run on its
+//! behalf, and the tools of other MCP servers.
 //!
 //! The listeners are created inside the sandbox and served here. Credentials stay outside: a run gets only the output
-//! of a program, and only if its entire code is that one command.
+//! of a program, and only if its entire code is that one command. A call of a tool is judged as one that a model makes,
+//! except that nobody has been asked about it yet.
 
 use std::any::Any;
 use std::ffi::{OsStr, OsString};
@@ -11,9 +12,11 @@ use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use weir_context::Context;
+use weir_context::{Context, ToolCallWords, ToolCaller};
 use weir_core::run::{Ended, Stream};
 use weir_core::wording::quoted;
 use weir_host::config;
@@ -28,6 +31,12 @@ use super::RunRequest;
 use super::environment::search_path;
 pub(super) use weir_host::env::WEIR_BROKER_TOKEN as TOKEN;
 
+/// The command that calls a tool of another MCP server from a run.
+const WEIR: &str = "weir";
+const CALL: &str = "call";
+/// How many tools a run may call, and how many bytes it may get from them.
+const MAX_TOOL_CALLS: u32 = 500;
+const MAX_TOOL_BYTES: u64 = 256 << 20;
 /// The first argument that starts this program as a stand-in for a brokered one.
 pub const STAND_IN: &str = "broker-call";
 /// Variables that every program needs and that cannot make one load code.
@@ -48,6 +57,7 @@ pub(super) struct OutsideAccess {
     hosts: Option<Vec<HostPattern>>,
     programs: Vec<String>,
     grant: Option<Grant>,
+    tools: Option<BoundedCaller>,
     context: Context,
     folder: PathBuf,
     timeout: Duration,
@@ -73,15 +83,19 @@ impl OutsideAccess {
             let known = broker::programs().collect::<Vec<_>>().join(", ");
             return Err(unusable(context, &format!("`{unknown}` cannot be brokered; available: {known}")));
         }
-        let grant = grant(order, &programs)?;
+        let tools = context.session().tools().cloned().map(BoundedCaller::new);
+        let grant = match grant(order, &programs)? {
+            None if tools.is_some() => Some(grant_of_tools()?),
+            grant => grant,
+        };
         let (folder, timeout) = (order.folder.clone(), order.timeout);
-        Ok(Self { hosts, programs, grant, context: context.clone(), folder, timeout })
+        Ok(Self { hosts, programs, grant, tools, context: context.clone(), folder, timeout })
     }
 
     pub(super) fn network(&self) -> Network {
         match self.context.config().network {
             config::Network::On => Network::Host,
-            _ if self.hosts.is_some() || !self.programs.is_empty() => Network::Listeners,
+            _ if self.hosts.is_some() || self.has_stand_ins() => Network::Listeners,
             _ => Network::Off,
         }
     }
@@ -96,15 +110,26 @@ impl OutsideAccess {
         self.hosts.is_some()
     }
 
-    /// Returns the stand-ins for the brokered programs, for a folder that comes first in `PATH`.
+    /// Whether there are programs that stand for others.
+    pub(super) fn has_stand_ins(&self) -> bool {
+        self.has_tools() || !self.programs.is_empty()
+    }
+
+    /// Whether the code can call tools of other MCP servers.
+    pub(super) fn has_tools(&self) -> bool {
+        self.tools.is_some()
+    }
+
+    /// Returns the stand-ins for the brokered programs and for `weir call`, for a folder that comes first in `PATH`.
     pub(super) fn stand_ins(&self, folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-        if self.programs.is_empty() {
+        if !self.has_stand_ins() {
             return Vec::new();
         }
         let Ok(program) = std::env::current_exe() else { return Vec::new() };
         let program = quoted(&program.to_string_lossy());
         let script = |name: &String| format!("#!/bin/sh\nexec {program} {STAND_IN} {name} \"$@\"\n").into_bytes();
-        self.programs.iter().map(|name| (folder.join(name), script(name))).collect()
+        let own = self.has_tools().then(|| WEIR.to_owned());
+        self.programs.iter().chain(&own).map(|name| (folder.join(name), script(name))).collect()
     }
 
     pub(super) fn token(&self) -> Option<String> {
@@ -122,7 +147,11 @@ impl OutsideAccess {
         });
         let broker = self.grant.clone().zip(desk).map(|(grant, listener)| {
             let (context, folder, timeout) = (self.context.clone(), self.folder.clone(), self.timeout);
-            broker::serve(listener, grant, move |call, sink| run_outside(&context, &folder, timeout, call, sink))
+            let tools = self.tools.clone();
+            broker::serve(listener, grant, move |call, sink| match &tools {
+                Some(tools) if call.argv.first().is_some_and(|name| name == WEIR) => tools.call(call, sink),
+                _ => run_outside(&context, &folder, timeout, call, sink),
+            })
         });
         Box::new((egress, broker))
     }
@@ -144,7 +173,43 @@ fn grant(order: &RunRequest, programs: &[String]) -> Result<Option<Grant>, Comma
             .hint("ask the user to run it; Weir never runs it with credentials")
     })?;
     let token = Token::random().map_err(|error| CommandError::broken(&format!("cannot get random bytes: {error}")))?;
-    Ok(Some(Grant { token, argv, uses: MAX_USES }))
+    Ok(Some(Grant { token, argv, uses: MAX_USES, more: 0 }))
+}
+
+/// Returns a grant to call tools of other MCP servers.
+fn grant_of_tools() -> Result<Grant, CommandError> {
+    let token = Token::random().map_err(|error| CommandError::broken(&format!("cannot get random bytes: {error}")))?;
+    Ok(Grant { token, argv: vec![WEIR.into(), CALL.into()], uses: MAX_TOOL_CALLS, more: 3 })
+}
+
+/// Calls tools for one run.
+#[derive(Clone)]
+struct BoundedCaller {
+    caller: ToolCaller,
+    /// How many bytes the run may still get.
+    left: Arc<AtomicU64>,
+}
+
+impl BoundedCaller {
+    fn new(caller: ToolCaller) -> Self {
+        Self { caller, left: Arc::new(AtomicU64::new(MAX_TOOL_BYTES)) }
+    }
+
+    fn call(&self, call: &Call<'_>, sink: &mut broker::Sink<'_>) -> io::Result<i32> {
+        let word = |at: usize| call.argv.get(at).map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+        let words = ToolCallWords { server: word(2), tool: word(3), arguments: word(4) };
+        let (stream, text, code) = match (self.caller)(words) {
+            Ok(text) => (Stream::Out, text, 0),
+            Err(error) => (Stream::Err, format!("{error}\n"), 1),
+        };
+        let bytes = text.len() as u64;
+        let taken = self.left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(bytes));
+        if taken.is_err() {
+            return Err(io::Error::other("this run has got as much from tools as it may"));
+        }
+        sink(stream, text.as_bytes())?;
+        Ok(code)
+    }
 }
 
 /// Runs the real program outside the sandbox with the user's credentials, as the user would.

@@ -48,6 +48,16 @@ impl OutsideAccess {
         false
     }
 
+    /// Returns false: no program stands for another.
+    pub(super) fn has_stand_ins(&self) -> bool {
+        false
+    }
+
+    /// Returns false: code cannot call tools.
+    pub(super) fn has_tools(&self) -> bool {
+        false
+    }
+
     /// Returns nothing: no program is brokered.
     pub(super) fn stand_ins(&self, _: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         Vec::new()

@@ -212,7 +212,7 @@ pub fn show(done: &FinishedRun, want: &DisplayOptions<'_>) -> Result<OutputView,
         let head = format!("{ending}{nothing}{remarks}");
         return Ok(OutputView { head, body, text, foot: String::new(), whole: true, lines, kinds: Vec::new() });
     }
-    let about = About { command: &done.title };
+    let about = About { command: &done.title, lists: false };
     let page = weir_digest::read(&source, about).map_err(unreadable)?;
     let mut remarks: Vec<String> = done.remarks.iter().cloned().chain(source.remark()).collect();
     let mut matches = Vec::new();

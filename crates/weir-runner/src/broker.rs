@@ -6,7 +6,7 @@
 //!
 //! Invariants:
 //! - Only the granted words run.
-//! - Nothing that [`check`] refuses runs, granted or not.
+//! - No program that [`check`] refuses runs, granted or not.
 //! - Nothing runs after [`Broker`] is dropped.
 
 use std::ffi::OsString;
@@ -80,6 +80,9 @@ pub struct Grant {
     pub argv: Vec<OsString>,
     /// How often the command may run.
     pub uses: u32,
+    /// How many words may follow the granted ones. With none, the command is granted word for word. With some, no program
+    /// is run: its caller answers.
+    pub more: usize,
 }
 
 /// An accepted call, to be run by the broker's caller.
@@ -163,8 +166,11 @@ impl BrokerState {
         }
         let [program, arguments @ ..] = argv else { return refused("no program given") };
         let Some(program) = program.to_str() else { return refused("the program's name is not valid text") };
-        check(program, arguments)?;
-        if argv != self.grant.argv {
+        if self.grant.more == 0 {
+            check(program, arguments)?;
+        }
+        let more = argv.len().checked_sub(self.grant.argv.len()).filter(|_| argv.starts_with(&self.grant.argv));
+        if more.is_none_or(|more| more > self.grant.more) {
             return refused("it is not word for word the command that was allowed for this run");
         }
         let counted = self

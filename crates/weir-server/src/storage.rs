@@ -160,6 +160,7 @@ impl Place {
         (minutes > 0).then(|| Duration::from_secs(60 * minutes))
     }
 
+    /// Opens the database that a team moves to.
     pub(super) fn postgres(&self) -> Result<NewPlace, CommandError> {
         let options = self.database.as_ref().ok_or_else(|| CommandError::usage("name a database with --database"))?;
         let bridge = Bridge::start().map_err(failed)?;

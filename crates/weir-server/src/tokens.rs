@@ -157,6 +157,7 @@ impl Team {
         Ok(Answer::new(format!("revoked {tokens}; servers refuse them from now on"), json!({ "revoked": count })))
     }
 
+    /// Adds a new token and prints it.
     fn issue(&self, rights: Rights) -> Result<Answer, CommandError> {
         let nothing: Option<TokenId> = None;
         self.replace(nothing, rights)

@@ -20,6 +20,7 @@ use crate::replay::places::{self, Places};
 use crate::replay::prices::Prices;
 use crate::replay::{Chosen, DEFAULT_TRANSCRIPTS, choices};
 use report::WindowReport;
+pub(crate) use simulation::CONTINUED_SHARE;
 pub use simulation::{CostParts, Limit, WindowGrowth};
 pub use study::{Played, Study, is_too_small};
 

@@ -81,11 +81,11 @@ fn point(label: &str, text: &str) -> String {
     shown
 }
 
-/// Lists the files that would be written, with the clients that they belong to.
+/// Lists the files that would be written, with the clients that they belong to, and the servers that would move.
 pub(super) fn files(plan: &SetupPlan) -> String {
     let lines = plan.steps.iter().map(|step| {
         let clients: Vec<&str> = step.recipes.iter().map(|recipe| recipe.title).collect();
         format!("  {} ({})", step.planned(), clients.join(", "))
     });
-    lines.collect::<Vec<_>>().join("\n")
+    lines.chain(plan.moves.iter().map(|line| format!("  {line}"))).collect::<Vec<_>>().join("\n")
 }

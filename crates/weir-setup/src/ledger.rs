@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use weir_clients::setup::Setting;
+use weir_clients::setup::{Setting, TakenServer};
 use weir_host::diff::ReverseEdit;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::user_files;
@@ -14,6 +14,9 @@ use weir_host::user_files;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Ledger {
     files: Vec<LedgerRecord>,
+    /// The folders created for the entries of servers behind Weir, outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<PathBuf>,
 }
 
 /// A file that setup wrote.
@@ -33,6 +36,19 @@ pub(super) struct LedgerRecord {
     /// Settings of the client's own that setup changed in the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<ChangedSetting>,
+    /// Servers that setup moved behind Weir.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<MovedServer>,
+}
+
+/// A server that setup moved behind Weir, with what the settings had in its place.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct MovedServer {
+    pub client: String,
+    pub name: String,
+    text: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    tables: String,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,6 +58,17 @@ pub(super) struct ChangedSetting {
     /// The value that setup wrote.
     pub set: Value,
     pub before: Option<Value>,
+}
+
+impl MovedServer {
+    pub(super) fn new(client: &str, taken: TakenServer) -> Self {
+        let TakenServer { name, text, tables } = taken;
+        Self { client: client.to_owned(), name, text, tables }
+    }
+
+    pub(super) fn taken(&self) -> TakenServer {
+        TakenServer { name: self.name.clone(), text: self.text.clone(), tables: self.tables.clone() }
+    }
 }
 
 impl ChangedSetting {

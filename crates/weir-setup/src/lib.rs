@@ -1,7 +1,7 @@
 //! `weir setup` and `weir teardown`: connect clients to Weir, and take that back.
 //!
 //! A plan says which files change and how, before anything is written (`plan`); the ledger remembers what was there
-//! before (`ledger`). [`health`] checks the result for `weir doctor`, [`removal`] takes Weir out of every client, and
+//! before (`ledger`). On request, servers of a client move behind Weir (`gateway`). [`health`] checks the result for `weir doctor`, [`removal`] takes Weir out of every client, and
 //! [`servers`] lists the MCP servers in the user's own settings.
 //!
 //! Which entries in which files make a client call Weir is data in `weir-clients` (`setup`); `weir-host` writes a
@@ -18,18 +18,20 @@
 //!   concerns.
 
 mod explain;
+mod gateway;
 pub mod health;
 mod ledger;
 mod places;
 mod plan;
 pub mod removal;
 pub mod servers;
+mod step;
 mod targets;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_clients::RECIPES;
-use weir_clients::setup::{Basis, Recipe, SetupScope, Window};
+use weir_clients::setup::{Basis, Recipe, Setting, SetupScope, Window};
 use weir_context::Context;
 use weir_core::wording::{counted, quoted};
 use weir_host::answer::Answer;
@@ -38,8 +40,10 @@ use weir_host::switch::{OFF_MEANS, Switch};
 use weir_host::user_files;
 use weir_session::replay::places as transcripts;
 
+use gateway::Gateway;
 use places::Places;
-use plan::{SettingRequest, SetupPlan, Step};
+use plan::{SettingRequest, SetupPlan, Wishes};
+use step::Step;
 
 /// The requested command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +83,8 @@ pub fn commands() -> [Command; 2] {
         .after_long_help(
             "Examples:\n  weir setup                       say what changes for the clients found, and ask\n  \
              weir setup --diff --dry-run      show every line that would change\n  weir setup claude codex --yes\n  \
-             weir setup claude --project\n\nOther settings are not changed, and `weir \
+             weir setup claude --project\n  \
+             weir setup gemini --gateway github notion\n\nOther settings are not changed, and `weir \
              teardown` undoes everything. Exits with 6 if nothing was written because you did not confirm.",
         )
         .arg(clients())
@@ -91,6 +96,12 @@ pub fn commands() -> [Command; 2] {
                 .value_parser(clap::value_parser!(u64).range(8_000..=2_000_000))
                 .conflicts_with("project")
                 .help("Also have clients compact at this length; `weir window` says what each length costs"),
+            Arg::new("gateway")
+                .long("gateway")
+                .value_name("SERVER")
+                .num_args(0..)
+                .conflicts_with("project")
+                .help("Also put these MCP servers of the client behind Weir [default: all that can be]"),
             flag("status-line", "Also show `weir statusline` below the prompt, where the client has such a line")
                 .conflicts_with("project"),
         ]);
@@ -130,7 +141,7 @@ pub fn run(
     let plan = match task {
         SetupCommand::Setup => {
             let (wishes, lacking) = wishes(context, &places, &recipes, arguments)?;
-            let mut plan = plan::setup(&places, &recipes, whose, &wishes)?;
+            let mut plan = plan::setup(&places, &recipes, whose, wishes)?;
             plan.notes.extend(lacking);
             plan
         }
@@ -191,13 +202,13 @@ fn agrees(ask: &dyn Fn(&str) -> String, summary: &str, diff: impl Fn() -> String
     answer == "y" || answer == "yes"
 }
 
-/// Returns the requested settings of the clients' own, and which of the named clients have no such setting.
-fn wishes(
+/// Returns the requested settings of the clients' own and the servers that are to move, and which of the named clients have no such setting.
+fn wishes<'p>(
     context: &Context,
-    places: &Places,
+    places: &'p Places,
     recipes: &[&'static Recipe],
     arguments: &ArgMatches,
-) -> Result<(Vec<SettingRequest>, Vec<String>), CommandError> {
+) -> Result<(Wishes<'p>, Vec<String>), CommandError> {
     let is_named = arguments.get_many::<String>("clients").is_some_and(|mut names| names.next().is_some());
     let (mut wishes, mut lacking) = (Vec::new(), Vec::new());
     for recipe in recipes {
@@ -225,7 +236,10 @@ fn wishes(
     if wishes.is_empty() && (arguments.contains_id("window") || arguments.get_flag("status-line")) {
         return Err(CommandError::usage("none of these clients has that setting").hint("leave it out"));
     }
-    Ok((wishes, lacking))
+    let asked = || arguments.get_many("gateway").into_iter().flatten().cloned().collect();
+    let is_gateway = arguments.value_source("gateway").is_some();
+    let gateway = if is_gateway { Some(Gateway::new(places, asked())?) } else { None };
+    Ok((Wishes { settings: wishes, gateway }, lacking))
 }
 
 /// Returns the setting that makes a client compact at a length, unless sessions would have no room to continue.
@@ -249,6 +263,15 @@ pub fn window_set(context: &Context, client: &str) -> Option<u64> {
     let places = Places::new(context).ok()?;
     let text = user_files::read(&user_files::target(&places.path(&window.setting.place))).ok()?.unwrap_or_default();
     window.length(&window.setting.get(&text).ok()??)
+}
+
+/// Returns the value of a setting of a client and the path of its file, as a person writes it. Returns `None` if it is not
+/// set.
+pub fn setting_value(context: &Context, setting: &Setting) -> Option<(Value, String)> {
+    let places = Places::new(context).ok()?;
+    let path = places.path(&setting.place);
+    let text = user_files::read(&user_files::target(&path)).ok()?.unwrap_or_default();
+    Some((setting.get(&text).ok()??, places.short(&path)))
 }
 
 /// Names the next step, and mentions past sessions, if there are any.
@@ -323,6 +346,7 @@ fn report_text(
     if lines.is_empty() {
         lines.push("no client settings mention Weir".to_owned());
     }
+    lines.extend(plan.moves.iter().map(|line| format!("  {line}")));
     lines.extend(plan.notes.iter().cloned());
     lines.join("\n")
 }
@@ -342,6 +366,7 @@ fn data(task: SetupCommand, plan: &SetupPlan, written: bool) -> Value {
         "task": if task == SetupCommand::Setup { "setup" } else { "teardown" },
         "written": written,
         "files": files.collect::<Vec<_>>(),
+        "moves": plan.moves,
         "notes": plan.notes,
     })
 }

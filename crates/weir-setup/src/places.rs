@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use weir_clients::RECIPES;
 use weir_clients::setup::{Base, Place, Recipe, SetupScope};
 use weir_context::Context;
+use weir_host::env::Paths;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::os;
 
@@ -17,6 +18,7 @@ pub(super) struct Places {
     project: PathBuf,
     variables: Vec<(OsString, OsString)>,
     pub ledger: PathBuf,
+    pub paths: Paths,
 }
 
 /// Folders in which package managers keep a program for one call, and the command that does.
@@ -43,7 +45,8 @@ impl Places {
         let config = absolute(&variables, "XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
         let project = context.project().root.clone();
         let ledger = context.paths().data.join("setup/ledger.json");
-        Ok(Self { home, config, project, variables, ledger })
+        let paths = context.paths().clone();
+        Ok(Self { home, config, project, variables, ledger, paths })
     }
 
     pub(super) fn in_project(&self, project: PathBuf) -> Self {
@@ -161,6 +164,7 @@ mod tests {
             project: "/project".into(),
             variables: variables.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             ledger: "/ledger".into(),
+            paths: Paths { data: "/data".into(), config: "/config".into(), cache: "/cache".into() },
         }
     }
 

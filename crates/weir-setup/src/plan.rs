@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use weir_clients::RECIPES;
 use weir_clients::setup::{Call, Part, Recipe, Setting, SetupScope, Unusable};
+use weir_gateway::entries;
 use weir_host::diff;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::user_files;
 
+use super::gateway::{self, Gateway, Moves, Source};
 use super::health;
-use super::ledger::{ChangedSetting, Ledger, LedgerRecord, hash};
+use super::ledger::{ChangedSetting, Ledger, LedgerRecord, MovedServer, hash};
 use super::places::Places;
+use super::step::{Step, secrets_of, step};
 use super::targets::{ReadTarget, Target, targets};
 
 #[derive(Default)]
@@ -20,28 +23,16 @@ pub(super) struct SetupPlan {
     /// The changes, file by file.
     pub steps: Vec<Step>,
     pub notes: Vec<String>,
+    /// Which servers move behind Weir, and which stay, with the reason.
+    pub moves: Vec<String>,
     /// Ledger records of files that stay unchanged because clients share them.
     shared: Vec<LedgerRecord>,
-    /// Files in the ledger that no longer exist.
+    /// Files in the ledger that no longer exist, or no longer have anything of ours.
     gone: Vec<PathBuf>,
+    /// Servers that moved out of such files.
+    returned: Vec<MovedServer>,
     /// Why files stay as they are that a teardown would change.
     pub problems: Vec<CommandError>,
-}
-
-pub(super) struct Step {
-    /// The file itself, with symbolic links resolved.
-    pub path: PathBuf,
-    /// The path as a person writes it.
-    pub name: String,
-    /// The clients that the file belongs to.
-    pub recipes: Vec<&'static Recipe>,
-    /// Whether a teardown restores the old text byte for byte.
-    pub exact: bool,
-    before: Option<String>,
-    after: Option<String>,
-    whose: SetupScope,
-    entry: Option<LedgerRecord>,
-    folders: Vec<PathBuf>,
 }
 
 /// A setting of a client's own that the user wants changed.
@@ -50,11 +41,17 @@ pub(super) struct SettingRequest {
     pub value: Value,
 }
 
+/// What the user wants besides Weir's own entries.
+pub(super) struct Wishes<'p> {
+    pub settings: Vec<SettingRequest>,
+    pub gateway: Option<Gateway<'p>>,
+}
+
 pub(super) fn setup(
     places: &Places,
     recipes: &[&'static Recipe],
     whose: SetupScope,
-    wishes: &[SettingRequest],
+    mut wishes: Wishes<'_>,
 ) -> Result<SetupPlan, CommandError> {
     let program = places.our_program(whose)?;
     let ledger = Ledger::read(&places.ledger)?;
@@ -64,14 +61,12 @@ pub(super) fn setup(
             return Err(outside(&target));
         }
         let target = target.read()?;
-        let mut after = target.text.clone().unwrap_or_default();
-        for (recipe, part) in &target.parts {
-            let call = Call { program: &program, client: recipe.name };
-            after = part.add(&after, call).map_err(|why| unusable(&target.path, &why))?;
-        }
         let known = ledger.of(&target.path);
+        let (mut after, moves) = with_ours(&target, known, &program, &mut wishes.gateway)?;
         let mut settings = known.map(|known| known.settings.clone()).unwrap_or_default();
-        for wish in wishes.iter().filter(|wish| user_files::target(&places.path(&wish.setting.place)) == target.path) {
+        for wish in
+            wishes.settings.iter().filter(|wish| user_files::target(&places.path(&wish.setting.place)) == target.path)
+        {
             after = wish.grant(&after, &mut settings).map_err(|why| unusable(&target.path, &why))?;
         }
         let clients = clients_of(&target, known);
@@ -89,11 +84,41 @@ pub(super) fn setup(
             folders,
             undo: diff::undo(original.as_deref().unwrap_or_default(), &after),
             settings,
+            moved: moves.all,
         };
-        plan.steps.push(step(target, Some(after), whose, Some(entry)));
+        let secrets = secrets_of(&entry.moved);
+        let step = step(target, Some(after), whose, Some(entry));
+        plan.steps.push(Step { gains: moves.new, secrets, ..step });
+    }
+    if let Some(gateway) = wishes.gateway {
+        gateway.check_found()?;
+        plan.moves = gateway.said;
     }
     plan.notes.extend(recipes.iter().filter_map(|recipe| health::twice(places, recipe, whose)));
     Ok(plan)
+}
+
+/// Returns the text of a file with our parts, and what becomes of the servers in it. Only the user's own move.
+fn with_ours(
+    target: &ReadTarget,
+    known: Option<&LedgerRecord>,
+    program: &str,
+    gateway: &mut Option<Gateway<'_>>,
+) -> Result<(String, Moves), CommandError> {
+    let mut text = target.text.clone().unwrap_or_default();
+    let mut moves = Moves { all: known.map(|known| known.moved.clone()).unwrap_or_default(), new: Vec::new() };
+    for (recipe, part) in &target.parts {
+        let call = Call { program, client: recipe.name };
+        text = part.add(&text, call).map_err(|why| unusable(&target.path, &why))?;
+        if part.whose == SetupScope::User && part.is_server() {
+            let source = Source { recipe, part, name: &target.name, program };
+            text = gateway::renewed(&source, text, &moves.all);
+            if let Some(gateway) = gateway {
+                text = gateway.take(&source, text, &mut moves);
+            }
+        }
+    }
+    Ok((text, moves))
 }
 
 /// Plans a teardown. A file that cannot be changed is one of the plan's problems.
@@ -162,7 +187,9 @@ fn undo(
                 continue;
             }
         };
+        let moved = known.map(|known| known.moved.clone()).unwrap_or_default();
         let Some(text) = &target.text else {
+            plan.notes.extend(gateway::kept(&target.name, &moved));
             plan.gone.push(target.path);
             continue;
         };
@@ -181,12 +208,19 @@ fn undo(
                 }
             },
         };
+        if known.is_none() {
+            plan.notes.extend(gateway::stranded(&target));
+        }
         if after.as_ref() != Some(text) {
             if !exact && known.is_some() {
                 plan.notes.push(format!("{} was changed since setup: only Weir's entries are removed", target.name));
             }
             let step = step(target, after, whose, None);
-            plan.steps.push(Step { exact, folders: known_folders, ..step });
+            let secrets = secrets_of(&moved);
+            plan.steps.push(Step { exact, folders: known_folders, returns: moved, secrets, ..step });
+        } else if !moved.is_empty() {
+            plan.returned.extend(moved);
+            plan.gone.push(target.path);
         }
     }
     Ok(plan)
@@ -214,7 +248,11 @@ impl SetupPlan {
         let entries = self.steps.iter().filter_map(|step| step.entry.as_ref()).chain(&self.shared);
         entries.for_each(|entry| ledger.put(entry.clone()));
         self.gone.iter().for_each(|path| ledger.drop(path));
+        if ledger.folders.is_empty() && self.steps.iter().any(|step| !step.gains.is_empty()) {
+            ledger.folders = user_files::missing_folders(&entries::path(&places.paths));
+        }
         ledger.write(&places.ledger)?;
+        self.steps.iter().try_for_each(|step| gateway::gain(&places.paths, &step.gains))?;
         for step in &self.steps {
             // A running client may write its settings at any time.
             step.check_unchanged()?;
@@ -223,70 +261,10 @@ impl SetupPlan {
                 None => user_files::remove(&step.path, &step.folders)?,
             }
         }
+        self.steps.iter().try_for_each(|step| gateway::give_up(&places.paths, &ledger, &step.returns))?;
+        gateway::give_up(&places.paths, &ledger, &self.returned)?;
         self.steps.iter().filter(|step| step.entry.is_none()).for_each(|step| ledger.drop(&step.path));
         ledger.write(&places.ledger)
-    }
-}
-
-impl Step {
-    /// Refuses to go on if the file is not as it was when the change was planned.
-    fn check_unchanged(&self) -> Result<(), CommandError> {
-        if user_files::read(&self.path)? == self.before {
-            return Ok(());
-        }
-        let message = format!("{} was changed meanwhile", self.path.display());
-        Err(CommandError::new(ErrorKind::Failed, message).hint("run it again"))
-    }
-
-    pub(super) fn diff(&self) -> String {
-        diff::unified(&self.name, self.before.as_deref(), self.after.as_deref())
-    }
-
-    pub(super) fn is_for(&self, recipe: &Recipe) -> bool {
-        self.recipes.iter().any(|other| other.name == recipe.name)
-    }
-
-    pub(super) fn verb(&self) -> &'static str {
-        match (&self.before, &self.after, self.entry.is_some()) {
-            (None, _, _) => "make",
-            (_, None, _) => "remove",
-            (_, _, true) => "change",
-            (_, _, false) => "restore",
-        }
-    }
-
-    /// Describes the change before it is made.
-    pub(super) fn planned(&self) -> String {
-        match self.verb() {
-            "make" => format!("create {}", self.name),
-            "restore" if !self.exact => format!("remove Weir's entries from {}", self.name),
-            verb => format!("{verb} {}", self.name),
-        }
-    }
-
-    /// Describes the change in the past tense.
-    pub(super) fn done(&self) -> String {
-        match self.verb() {
-            "make" => format!("created {}", self.name),
-            "remove" => format!("removed {}", self.name),
-            "change" => format!("changed {}", self.name),
-            _ if self.exact => format!("restored {}, byte for byte", self.name),
-            _ => format!("removed Weir's entries from {}", self.name),
-        }
-    }
-}
-
-fn step(target: ReadTarget, after: Option<String>, whose: SetupScope, entry: Option<LedgerRecord>) -> Step {
-    Step {
-        path: target.path,
-        name: target.name,
-        recipes: target.recipes,
-        exact: false,
-        before: target.text,
-        after,
-        whose,
-        entry,
-        folders: Vec::new(),
     }
 }
 
@@ -306,7 +284,11 @@ fn without_ours(target: &ReadTarget, known: Option<&LedgerRecord>) -> Result<Opt
     let made = known.is_some_and(|known| known.made);
     let settings = known.map(|known| known.settings.as_slice()).unwrap_or_default();
     let mut text = target.text.clone().unwrap_or_default();
+    let moved = known.map(|known| known.moved.as_slice()).unwrap_or_default();
     for (recipe, part) in &target.parts {
+        for moved in moved.iter().filter(|moved| moved.client == recipe.name) {
+            text = part.return_server(recipe, &text, &moved.taken()).map_err(|why| unusable(&target.path, &why))?;
+        }
         text = part.remove(&text).map_err(|why| unusable(&target.path, &why))?;
         for setting in settings_of(recipe) {
             text = restored(&text, setting, settings).map_err(|why| unusable(&target.path, &why))?;

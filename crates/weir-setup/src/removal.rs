@@ -9,7 +9,8 @@ use weir_host::error::CommandError;
 
 use super::ledger::Ledger;
 use super::places::Places;
-use super::plan::{self, SetupPlan, Step};
+use super::plan::{self, SetupPlan};
+use super::step::Step;
 
 /// What is planned, for the user and for each project: each plan has at most one change.
 pub struct Removal {

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 use weir_clients::RECIPES;
-use weir_clients::setup::{EntryContent, Part, Setting, SetupScope};
+use weir_clients::setup::{EntryContent, Part, Recipe, ServerLaunch, Setting, SetupScope};
 use weir_context::Context;
 use weir_host::user_files;
 
@@ -45,7 +45,7 @@ pub fn configured(context: &Context) -> Vec<ConfiguredServer> {
             let client = recipe.title;
             match listed {
                 Ok(servers) => found.extend(servers.iter().map(|(name, entry)| {
-                    let (name, launch) = (name.clone(), launch(entry));
+                    let (name, launch) = (name.clone(), launch(recipe, entry));
                     ConfiguredServer { client, name, launch }
                 })),
                 Err(why) => {
@@ -59,7 +59,7 @@ pub fn configured(context: &Context) -> Vec<ConfiguredServer> {
 }
 
 /// Returns the entries of servers in a file, or why they cannot be told.
-fn servers(part: &Part, text: &str) -> Result<Map<String, Value>, &'static str> {
+pub(super) fn servers(part: &Part, text: &str) -> Result<Map<String, Value>, &'static str> {
     if text.trim().is_empty() {
         return Ok(Map::new());
     }
@@ -79,33 +79,15 @@ fn servers(part: &Part, text: &str) -> Result<Map<String, Value>, &'static str> 
     }
 }
 
-fn launch(entry: &Value) -> Launch {
-    if entry["enabled"] == false || entry["disabled"] == true {
-        return Launch::Not("it is disabled");
+fn launch(recipe: &Recipe, entry: &Value) -> Launch {
+    match recipe.servers.launch(entry) {
+        Ok(ServerLaunch::Program { words, variables, .. }) => {
+            let mut words = words.into_iter();
+            Launch::Program { program: words.next().unwrap_or_default(), arguments: words.collect(), variables }
+        }
+        Ok(ServerLaunch::Address { .. }) => Launch::Not("it is not started, but reached at an address"),
+        Err(why) => Launch::Not(why),
     }
-    let texts = |value: &Value| -> Vec<String> {
-        value.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
-    };
-    let mut words = match &entry["command"] {
-        Value::String(program) => vec![program.clone()],
-        words => texts(words),
-    };
-    words.extend(texts(&entry["args"]));
-    if words.is_empty() {
-        return Launch::Not("it is not started, but reached at an address");
-    }
-    let variables = entry["env"].as_object().or_else(|| entry["environment"].as_object());
-    let variables: Vec<(String, String)> = variables
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
-        .collect();
-    let is_filled_in = |text: &str| text.contains("${") || text.contains("{env:");
-    if words.iter().any(|word| is_filled_in(word)) || variables.iter().any(|(_, value)| is_filled_in(value)) {
-        return Launch::Not("the client fills in variables");
-    }
-    let program = words.remove(0);
-    Launch::Program { program, arguments: words, variables }
 }
 
 #[cfg(test)]
@@ -155,7 +137,8 @@ mod tests {
             (json!({ "command": "x", "enabled": false }), Launch::Not("it is disabled")),
             (json!({ "command": "x", "env": { "T": "${env:T}" } }), Launch::Not("the client fills in variables")),
         ] {
-            assert_eq!(launch(&entry), expected, "{entry}");
+            let client = if entry["command"].is_array() { "opencode" } else { "claude" };
+            assert_eq!(launch(weir_clients::recipe(client).unwrap(), &entry), expected, "{entry}");
         }
     }
 }

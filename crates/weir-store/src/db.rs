@@ -83,6 +83,7 @@ impl Db {
         Ok(db)
     }
 
+    /// Returns how long this database waits for other processes.
     pub(crate) fn patience(&self) -> Patience {
         self.patience
     }
@@ -303,6 +304,7 @@ impl Db {
         self.read(|connection| connection.execute("VACUUM INTO ?1", [name]).map(drop))
     }
 
+    /// Returns unused pages to the file system.
     pub(crate) fn give_back_space(&self) -> Result<()> {
         // The engine frees one page for each step of the statement.
         self.read(|connection| -> rusqlite::Result<()> {

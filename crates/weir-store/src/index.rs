@@ -25,6 +25,7 @@ use crate::db::migrate::Migration;
 use crate::error::Unreadable;
 pub(crate) use vocabulary::Learner;
 
+/// The history of the index's schema.
 pub(crate) const MIGRATIONS: &[Migration] =
     &[Migration { name: "0001_index", sql: include_str!("index/migrations/0001_index.sql") }];
 

@@ -31,6 +31,7 @@ use rusqlite::types::Type;
 
 use crate::db::migrate::Migration;
 
+/// The history of the log's schema.
 pub(crate) const MIGRATIONS: &[Migration] =
     &[Migration { name: "0001_log", sql: include_str!("log/migrations/0001_log.sql") }];
 

@@ -253,12 +253,14 @@ impl Exchange<'_> {
         Ok(record.id)
     }
 
+    /// Stores a record of the user's own, to be sent.
     fn put_own(&mut self, record: &Record) -> Result<(), CommandError> {
         let json = Some(record.to_json().map_err(broken)?);
         self.ledger.put(TeamRecord { is_own: true, json, ..row_of(record, TeamState::Waiting) });
         Ok(())
     }
 
+    /// Returns a record of the user's own, with the next id.
     fn new_record(&mut self, body: Body, client: String, at: Timestamp) -> Result<Record, CommandError> {
         let host = HostId::parse(&self.ledger.connection.host).map_err(broken)?;
         let mut id = RecordId { host, index: self.ledger.connection.next_index };

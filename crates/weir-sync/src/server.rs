@@ -81,6 +81,7 @@ pub struct ReceivedRecord {
 }
 
 impl ReceivedRecord {
+    /// Returns the entry that the record keeps, if it can be read.
     pub(super) fn kept(&self) -> Option<&Kept> {
         self.record.body.kept().or_else(|| self.opened.as_ref().map(|opened| &opened.entry))
     }

@@ -373,6 +373,7 @@ impl Vault {
     }
 }
 
+/// Whether other users of this machine can read a file.
 fn is_open_to_others(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| os::is_open_to_others(&about))
 }

@@ -14,7 +14,6 @@ mod lookup;
 mod progress;
 mod remote_copy;
 mod search;
-mod stem;
 mod vectors;
 mod writer;
 

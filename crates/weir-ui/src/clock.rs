@@ -14,6 +14,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
+    /// Reads the clock and the system's time zone.
     pub(super) fn read() -> Self {
         Self { now: when::now(), zone: TimeZone::system() }
     }

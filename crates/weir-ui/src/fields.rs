@@ -9,6 +9,7 @@ const MAX_FIELDS: usize = 64;
 pub(super) struct Fields(Vec<(String, String)>);
 
 impl Fields {
+    /// Reads the fields of a query or of a form's body.
     pub(super) fn parse(bytes: &[u8]) -> Self {
         let pairs = form_urlencoded::parse(bytes).take(MAX_FIELDS);
         Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())

@@ -36,6 +36,7 @@ mod held;
 mod known;
 mod notes;
 mod opener;
+mod prefix;
 mod projects;
 mod route;
 mod rows;
@@ -87,7 +88,7 @@ const PAGE_TIMEOUT: Duration = Duration::from_secs(60);
 
 const LONG_ABOUT: &str = "\
 See in a browser what Weir stores and does: what happened today and what it cost in tokens and money, sessions, \
-search, notes, what each window size costs, projects, health and settings.
+search, notes, what each window size costs, what every request repeats, projects, health and settings.
 
 The pages are served on this machine only, and nothing is sent anywhere. The command prints a link that works once, in \
 one browser; the pages stay open there until the command ends.";
@@ -260,6 +261,7 @@ impl Ui {
             Destination::Page(Page::Search) => return search::page(&view).await,
             Destination::Page(Page::Notes) => notes::page(view).await,
             Destination::Page(Page::Window) => return window::page(&view).await,
+            Destination::Page(Page::Prefix) => return prefix::page(&view).await,
             Destination::Page(Page::Projects) => projects::page(&view).await,
             Destination::Page(Page::Health) => return health::page(&view).await,
             Destination::Page(Page::Settings) => settings::page(&view),

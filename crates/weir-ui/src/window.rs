@@ -19,7 +19,7 @@ use super::transcripts::{Conversation, Facts};
 use super::view::{View, session_text};
 
 /// How many seconds later a page looks again for transcripts that are being read.
-const LOOK_AGAIN_SECONDS: u64 = 2;
+pub(super) const LOOK_AGAIN_SECONDS: u64 = 2;
 /// The maximum number of sizes at which single sessions are compared.
 const MAX_COMPARED: usize = 4;
 /// The maximum number of sessions that are listed, the most expensive first.
@@ -209,7 +209,7 @@ fn assumed(study: &Study<'_>) -> String {
     )
 }
 
-fn being_read(facts: &Facts) -> Message {
+pub(super) fn being_read(facts: &Facts) -> Message {
     let (read, all) = facts.progress;
     Message {
         title: "The transcripts are being read".into(),

@@ -1,8 +1,8 @@
 //! The program: `main`, the command line, and the commands that only a person uses.
 //!
 //! `main` branches off to hooks, their relay, the status line, and the helpers of runs and parsers. Everything else is
-//! the command line (`faces/cli.rs`), which walks `weir_operations::OPERATIONS` and adds commands about whole stores,
-//! settings, switches, teams and the installation, each in a file of `faces`.
+//! the command line (`commands/cli.rs`), which walks `weir_operations::OPERATIONS` and adds commands about whole stores,
+//! settings, switches, teams and the installation, each in a file of `commands`.
 //!
 //! The program owns no subject: each is a crate, and what two commands share belongs there.
 //!
@@ -14,7 +14,7 @@
 //! - A failed system call never becomes a removal or another store: `tests/it/injected.rs` fails every single one of
 //!   every command and hook, and compares the store with one that never failed.
 
-mod faces;
+mod commands;
 mod statusline;
 
 use std::process::ExitCode;
@@ -33,6 +33,6 @@ fn main() -> ExitCode {
         Some(argument) if argument == weir_files::outlining::PARSER => weir_files::outlining::parser_main(),
         Some(argument) if argument == weir_run::STAND_IN => weir_run::stand_in(&arguments.collect::<Vec<_>>()),
         Some(argument) if argument == weir_run::background::KEEPER => weir_run::background::keeper_main(),
-        _ => faces::cli::run(),
+        _ => commands::cli::run(),
     }
 }

@@ -126,6 +126,7 @@ impl<'a> SessionPlace<'a> {
         Some(Self { location: SessionLocation::find(env, paths, folder, session).ok()?, folder })
     }
 
+    /// Whether the user turned Weir off for this session.
     fn is_off(&self, paths: &Paths) -> bool {
         let switch = Switch::read(paths);
         client().is_some_and(|client| switch.off_for(client.name).is_some())

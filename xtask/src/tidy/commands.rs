@@ -10,6 +10,8 @@ use super::{Finding, Tree, markdown, rust_text};
 
 const SOURCES: &str = "crates/";
 const SERVER: &str = "crates/weir-server/";
+/// Where the tools are that find and call those of other servers.
+const GATEWAY: &str = "crates/weir-gateway/src/";
 const OPERATIONS: &str = "crates/weir-operations/src/";
 const MAIN: &str = "crates/weir/src/main.rs";
 const BENCH: &str = "bench/src/main.rs";
@@ -54,6 +56,13 @@ impl Program {
         let mut program = Self::default();
         for (path, text) in tree.rust().filter(|(path, _)| path.starts_with(SOURCES) && !path.starts_with(SERVER)) {
             let code = rust_text::without_comments(text.split("#[cfg(test)]\nmod tests").next().unwrap_or(text));
+            if path.starts_with(GATEWAY) {
+                // Only where other servers are behind Weir, and without a command.
+                let own = |literal: &&str| is_tool(literal) && *literal != "ctx_execute";
+                let tools: Vec<String> = code.split('"').filter(own).map(str::to_owned).collect();
+                program.unlisted_tools.extend(tools.iter().cloned());
+                program.tools.extend(tools);
+            }
             if path.starts_with(OPERATIONS) {
                 program.commands.extend(constant(tree, &code, "const COMMAND: Option<&'static str> = Some(", ")"));
                 let tools = constant(tree, &code, "const TOOL: &'static str = ", ";");
@@ -206,9 +215,9 @@ mod tests {
                 ("crates/weir-operations/src/get.rs", get),
                 ("crates/weir-tools/src/lib.rs", "const GET: SharedTool = SharedTool::new(\"ctx_get\");\n"),
                 ("crates/weir-operations/src/map.rs", map),
-                ("crates/weir/src/faces/policy.rs", policy),
+                ("crates/weir/src/commands/policy.rs", policy),
                 ("crates/weir/src/statusline.rs", status),
-                ("crates/weir/src/faces/cli.rs", cli),
+                ("crates/weir/src/commands/cli.rs", cli),
                 (
                     "bench/src/main.rs",
                     "match words { [\"storm\"] => storm::run(), [\"index\", rest @ ..] => index::run() }\n",

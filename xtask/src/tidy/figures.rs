@@ -11,6 +11,7 @@ const MEASURED: &str = "measured";
 /// What each benchmark measures.
 const CODE: &[(&str, &[&str])] = &[
     ("weir-bench recall", &["crates/weir-digest/src"]),
+    ("weir-bench mcp", &["crates/weir-hook/src", "crates/weir-clients/src", "crates/weir-digest/src"]),
     ("weir-bench sessions", &["crates/weir-hook/src", "crates/weir-clients/src", "crates/weir-digest/src"]),
     ("weir replay", &["crates/weir-hook/src", "crates/weir-clients/src", "crates/weir-digest/src"]),
     ("weir-bench hooks", &["crates/weir-hook/src", "crates/weir-clients/src", "crates/weir-store/src"]),

@@ -1,7 +1,7 @@
 //! Amp. Its settings are one flat object with dots in the keys.
 
 use crate::setup::server::plain;
-use crate::setup::{Base, Basis, EntryContent, Place, Recipe, config, project_part, user_part};
+use crate::setup::{Base, Basis, EntryContent, Place, Recipe, ServerForm, ToolRule, config, project_part, user_part};
 
 /// Amp.
 pub(crate) const SETUP: Recipe = Recipe {
@@ -19,6 +19,7 @@ pub(crate) const SETUP: Recipe = Recipe {
             EntryContent::Server(&["amp.mcpServers"], plain),
         ),
     ],
+    servers: ServerForm { rules: &[("includeTools", ToolRule::Only)], tool_names: &["mcp__{}__"], ..ServerForm::USUAL },
     then: Some("Amp asks you to approve a project's servers"),
     basis: Basis::Documented,
     ..Recipe::BLANK

@@ -1,6 +1,6 @@
 //! Antigravity, the editor and the command line. They share one file of MCP servers since version 2.
 
-use crate::setup::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
+use crate::setup::{Basis, EntryContent, Recipe, ServerForm, ToolRule, home, project, project_part, user_part};
 
 /// Antigravity.
 pub(crate) const SETUP: Recipe = Recipe {
@@ -13,6 +13,11 @@ pub(crate) const SETUP: Recipe = Recipe {
         user_part(home(".gemini/config/mcp_config.json"), EntryContent::USUAL_SERVER),
         project_part(project(".agents/mcp_config.json"), EntryContent::USUAL_SERVER),
     ],
+    servers: ServerForm {
+        addresses: &["serverUrl", "url"],
+        rules: &[("disabledTools", ToolRule::Deny)],
+        ..ServerForm::USUAL
+    },
     then: Some("versions before 2 read ~/.gemini/antigravity/mcp_config.json instead; copy the entry there"),
     basis: Basis::Documented,
     ..Recipe::BLANK

@@ -12,7 +12,7 @@ use super::copilot;
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Shown, Tool, ToolCall};
 use crate::text::{Text, TextView};
 use crate::wire::{Wire, between, first_text, has_any, is_below, mcp_tool};
-use crate::{Client, Compaction, CutOutput, OwnCut, Reply, Retention};
+use crate::{Client, Compaction, CutOutput, Defers, OwnCut, Reply, Retention};
 
 /// Claude Code.
 pub(crate) const CLAUDE: Client = Client {
@@ -34,6 +34,8 @@ pub(crate) const CLAUDE: Client = Client {
         r#""isCompactSummary":true"#,
     ]),
     overhead_tokens: 250,
+    // Until 2.1.303 it did so only for first-party hosts.
+    defers_tools: Defers::Always { tried: "2.1.325", since: Some("2.1.304"), per_tool: 11 },
     borrower: Some(&copilot::BORROWER),
     folder_variable: Some("CLAUDE_PROJECT_DIR"),
     tool,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Shown, Tool};
 use crate::wire::{Wire, first_text, mcp_tool, text};
-use crate::{Client, Compaction, OwnCut, Reply, Retention};
+use crate::{Client, Compaction, Defers, OwnCut, Reply, Retention};
 
 /// Codex.
 pub(crate) const CODEX: Client = Client {
@@ -23,6 +23,8 @@ pub(crate) const CODEX: Client = Client {
     // A conversation in which the user has gone back continues in another transcript.
     retention: Retention::Session(&[r#""type":"compacted""#]),
     overhead_tokens: 647,
+    // For the model gpt-5.5. In code mode, as with its newer models, a tool costs nothing.
+    defers_tools: Defers::OwnModels { tried: "0.166.0", prefix: "gpt-", per_tool: 4 },
     borrower: None,
     folder_variable: None,
     tool,

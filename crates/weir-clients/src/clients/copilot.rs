@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Subagent, Tool, ToolCall};
 use crate::text::TextView;
 use crate::wire::{Wire, between, first_text, mcp_tool};
-use crate::{Borrower, Client, Compaction, OwnCut, Reply, Retention};
+use crate::{Borrower, Client, Compaction, Defers, OwnCut, Reply, Retention};
 
 /// Copilot CLI as the caller of hooks of Claude Code and VS Code, which it runs in addition to its own.
 pub(crate) const BORROWER: Borrower = Borrower { sets: "COPILOT_CLI", unless: "CLAUDECODE" };
@@ -31,6 +31,7 @@ pub(crate) const COPILOT: Client = Client {
         r#""type":"session.context_cleared""#,
     ]),
     overhead_tokens: 586,
+    defers_tools: Defers::Never { tried: "1.0.102" },
     borrower: None,
     folder_variable: None,
     tool,

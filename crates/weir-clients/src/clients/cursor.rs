@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 use crate::text::Text;
 use crate::wire::{Wire, first_text, has_any, text};
-use crate::{Client, Compaction, Reply, Retention, json};
+use crate::{Client, Compaction, Defers, Reply, Retention, json};
 
 /// Cursor.
 pub(crate) const CURSOR: Client = Client {
@@ -23,6 +23,7 @@ pub(crate) const CURSOR: Client = Client {
     cut_marks: &[],
     retention: Retention::Unknown,
     overhead_tokens: 0,
+    defers_tools: Defers::Unknown,
     borrower: None,
     folder_variable: None,
     tool,

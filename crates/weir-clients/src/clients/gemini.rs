@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool, ToolCall};
 use crate::text::{Text, TextView};
 use crate::wire::{Wire, first_text, has_any, mcp_tool, text};
-use crate::{Client, Compaction, OwnCut, Reply, Retention};
+use crate::{Client, Compaction, Defers, OwnCut, Reply, Retention};
 
 /// Gemini CLI.
 pub(crate) const GEMINI: Client = Client {
@@ -26,6 +26,7 @@ pub(crate) const GEMINI: Client = Client {
     // It masks old outputs, and does not say when it has compacted.
     retention: Retention::Unknown,
     overhead_tokens: 901,
+    defers_tools: Defers::Never { tried: "0.61.0" },
     borrower: None,
     folder_variable: None,
     tool,

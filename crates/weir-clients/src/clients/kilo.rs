@@ -1,6 +1,6 @@
 //! Kilo Code, which uses the format of OpenCode.
 
-use super::opencode::setup::local;
+use super::opencode::setup::{FORM, local};
 use crate::setup::{Base, Basis, EntryContent, Place, Recipe, config, project_part, user_part};
 
 /// Kilo Code.
@@ -19,6 +19,7 @@ pub(crate) const SETUP: Recipe = Recipe {
             EntryContent::Server(&["mcp"], local),
         ),
     ],
+    servers: FORM,
     basis: Basis::Documented,
     ..Recipe::BLANK
 };

@@ -1,6 +1,6 @@
 //! Kiro, the editor and the command line.
 
-use crate::setup::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
+use crate::setup::{Basis, EntryContent, Recipe, ServerForm, ToolRule, home, project, project_part, user_part};
 
 /// Kiro.
 pub(crate) const SETUP: Recipe = Recipe {
@@ -12,6 +12,11 @@ pub(crate) const SETUP: Recipe = Recipe {
         user_part(home(".kiro/settings/mcp.json"), EntryContent::USUAL_SERVER),
         project_part(project(".kiro/settings/mcp.json"), EntryContent::USUAL_SERVER),
     ],
+    servers: ServerForm {
+        others: &["description", "timeout"],
+        rules: &[("autoApprove", ToolRule::Allow), ("disabledTools", ToolRule::Deny)],
+        ..ServerForm::USUAL
+    },
     basis: Basis::Documented,
     ..Recipe::BLANK
 };

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 use crate::text::Text;
 use crate::wire::{Wire, first_text, has_any, mcp_tool, text};
-use crate::{Client, Compaction, OwnCut, Reply, Retention};
+use crate::{Client, Compaction, Defers, OwnCut, Reply, Retention};
 
 /// OpenCode.
 pub(crate) const OPENCODE: Client = Client {
@@ -26,6 +26,7 @@ pub(crate) const OPENCODE: Client = Client {
     // After a turn, it clears outputs that are further back.
     retention: Retention::Turn(&[]),
     overhead_tokens: 679,
+    defers_tools: Defers::Never { tried: "1.18.33" },
     borrower: None,
     folder_variable: None,
     tool,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool, ToolCall};
 use crate::text::TextView;
 use crate::wire::{Wire, first_text, has_any, is_below, mcp_tool};
-use crate::{Client, Compaction, OwnCut, Reply, Retention};
+use crate::{Client, Compaction, Defers, OwnCut, Reply, Retention};
 
 /// Qwen Code.
 pub(crate) const QWEN: Client = Client {
@@ -25,6 +25,7 @@ pub(crate) const QWEN: Client = Client {
     // It clears old outputs after a pause, or once there are many, without a trace.
     retention: Retention::Unknown,
     overhead_tokens: 220,
+    defers_tools: Defers::Always { tried: "0.24.4", since: None, per_tool: 30 },
     borrower: None,
     folder_variable: None,
     tool,

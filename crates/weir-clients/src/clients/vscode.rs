@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::copilot;
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool};
 use crate::wire::{Wire, first_text, has_any, mcp_tool, text};
-use crate::{Client, Compaction, Reply, Retention};
+use crate::{Client, Compaction, Defers, Reply, Retention};
 
 /// VS Code with GitHub Copilot.
 pub(crate) const VSCODE: Client = Client {
@@ -25,6 +25,7 @@ pub(crate) const VSCODE: Client = Client {
     cut_marks: &[],
     retention: Retention::Unknown,
     overhead_tokens: 0,
+    defers_tools: Defers::Unknown,
     borrower: Some(&copilot::BORROWER),
     folder_variable: None,
     tool,

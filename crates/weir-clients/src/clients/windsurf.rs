@@ -1,6 +1,6 @@
 //! Windsurf. It has one file of MCP servers, for the user.
 
-use crate::setup::{Basis, EntryContent, Recipe, home, user_part};
+use crate::setup::{Basis, EntryContent, Recipe, ServerForm, ToolRule, home, user_part};
 
 /// Windsurf.
 pub(crate) const SETUP: Recipe = Recipe {
@@ -10,6 +10,11 @@ pub(crate) const SETUP: Recipe = Recipe {
     traces: &[home(".codeium/windsurf")],
     rules: &[".windsurfrules"],
     parts: &[user_part(home(".codeium/windsurf/mcp_config.json"), EntryContent::USUAL_SERVER)],
+    servers: ServerForm {
+        addresses: &["serverUrl", "url"],
+        rules: &[("alwaysAllow", ToolRule::Allow), ("disabledTools", ToolRule::Deny)],
+        ..ServerForm::USUAL
+    },
     then: Some("press the refresh button in Windsurf's list of MCP servers"),
     basis: Basis::Documented,
     ..Recipe::BLANK

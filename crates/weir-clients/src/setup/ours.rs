@@ -60,6 +60,14 @@ fn until_quote(text: &str) -> (String, &str) {
     (word, "")
 }
 
+/// The option that names the server in whose place our program is called.
+pub(super) const SERVER_OPTION: &str = "--server";
+
+/// Returns the arguments of our program in the place of a server.
+pub(super) fn gateway_arguments(server: &str) -> [&str; 3] {
+    ["mcp", SERVER_OPTION, server]
+}
+
 /// Returns whether a server's entry is ours, that is, whether it starts our program.
 pub(super) fn is_our_server(entry: &Value) -> bool {
     let command = &entry["command"];

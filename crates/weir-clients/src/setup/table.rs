@@ -102,12 +102,12 @@ fn update_command(text: &str, entry: &Item, program: &str, command: &str) -> Res
     }
 }
 
-fn is_ours(entry: &Item) -> bool {
+pub(super) fn is_ours(entry: &Item) -> bool {
     entry.get("command").and_then(Item::as_str).is_some_and(is_our_program)
 }
 
 /// Collects the section of a table and those of the tables in it. Other tables may lie between them.
-fn sections_of(table: &Table, sections: &mut Vec<Range<usize>>) {
+pub(super) fn sections_of(table: &Table, sections: &mut Vec<Range<usize>>) {
     let mut spans: Vec<Range<usize>> = table.span().into_iter().collect();
     spans_of(table, &mut spans, sections);
     let (start, end) = (spans.iter().map(|span| span.start).min(), spans.iter().map(|span| span.end).max());
@@ -127,7 +127,7 @@ fn spans_of(table: &Table, spans: &mut Vec<Range<usize>>, sections: &mut Vec<Ran
 }
 
 /// Joins ranges that have nothing between them, and sorts them.
-fn joined(text: &str, mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+pub(super) fn joined(text: &str, mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| range.start);
     let mut joined: Vec<Range<usize>> = Vec::new();
     for range in ranges {
@@ -152,14 +152,14 @@ fn without_lines(text: &str, range: Range<usize>) -> String {
 }
 
 /// Returns a text as a TOML string. JSON's escapes are valid in TOML too.
-fn toml_string(text: &str) -> Result<String, Unusable> {
+pub(super) fn toml_string(text: &str) -> Result<String, Unusable> {
     if text.chars().any(char::is_control) {
         return Err(Unusable::new("the path of this program has a control character in it"));
     }
     Ok(Value::from(text).to_string())
 }
 
-fn parse(text: &str) -> Result<Document<&str>, Unusable> {
+pub(super) fn parse(text: &str) -> Result<Document<&str>, Unusable> {
     Document::parse(text).map_err(|error| {
         let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         Unusable { line, why: format!("it is not TOML: {}", error.message().lines().next().unwrap_or_default()) }

@@ -133,6 +133,7 @@ impl<'a> LockedStores<'a> {
         self.stores.project.as_mut().ok_or_else(cancelled)
     }
 
+    /// Adds a project to the user's list of projects, and records where it is.
     fn remember(&mut self, project: &Project) {
         let known = project.as_known(self.now);
         // Failing to update the list of projects must not fail the call: on a full disk or in a read-only folder, this

@@ -36,6 +36,7 @@ pub(super) fn select(source: &dyn Source, steps: &[Step], mut out: Collector<'_>
     }
 }
 
+/// Returns whether the first line is a complete value and others follow.
 fn has_one_value_per_line(source: &dyn Source) -> Result<bool, NotSelected> {
     let mut first = Vec::new();
     let mut input = std::io::Read::take(source.open()?, 1 << 20);
@@ -73,9 +74,39 @@ impl<'o> Walk<'_, 'o> {
     }
 
     fn miss(&mut self, there: String) {
-        if let (Some(Step::Name(name)), None) = (self.steps.first(), &self.missed) {
-            *self.missed = Some((name.clone(), there));
+        let wanted = match self.steps.first() {
+            Some(Step::Name(name)) => name.clone(),
+            Some(Step::Fields(names)) => names.join(", "),
+            _ => return,
+        };
+        self.missed.get_or_insert((wanted, there));
+    }
+
+    /// Prints some fields of an object as an object, in the order in which they were asked for. A field that it lacks is
+    /// left out.
+    fn fields<'de, A: MapAccess<'de>>(mut self, wanted: &[String], mut map: A) -> Result<(), A::Error> {
+        let (mut names, mut total) = (Vec::new(), 0);
+        let mut found: Vec<Option<String>> = vec![None; wanted.len()];
+        while let Some(key) = map.next_key::<String>()? {
+            total += 1;
+            match wanted.iter().position(|name| *name == key) {
+                Some(place) => found[place] = Some(map.next_value_seed(PrintSeed)?),
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                    if names.len() < 40 {
+                        names.push(key);
+                    }
+                }
+            }
         }
+        let shown = wanted.iter().zip(&found).filter_map(|(name, value)| Some((quoted(name), value.as_ref()?)));
+        let shown: Vec<String> = shown.map(|(name, value)| format!("{name}:{value}")).collect();
+        if shown.is_empty() {
+            self.miss(some_names(names.iter().map(String::as_str), total));
+        } else {
+            self.out.push(format!("{{{}}}", shown.join(",")));
+        }
+        Ok(())
     }
 
     fn scalar<E: Error>(mut self, what: &str, text: String) -> Result<(), E> {
@@ -126,6 +157,9 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
     visit_scalars!();
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        if let Some(Step::Fields(wanted)) = self.steps.first() {
+            return self.fields(wanted, map);
+        }
         let (mut names, mut total, mut found) = (Vec::new(), 0, false);
         while let Some(key) = map.next_key::<String>()? {
             total += 1;
@@ -139,7 +173,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
                     found = true;
                     map.next_value_seed(self.further())?;
                 }
-                Some(Step::Name(_)) => {
+                Some(Step::Name(_) | Step::Fields(_)) => {
                     map.next_value::<IgnoredAny>()?;
                     if names.len() < 40 {
                         names.push(key);
@@ -168,7 +202,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
                     found = element.is_some();
                     element
                 }
-                Some(Step::Name(_)) => list.next_element::<IgnoredAny>()?.map(|_| ()),
+                Some(Step::Name(_) | Step::Fields(_)) => list.next_element::<IgnoredAny>()?.map(|_| ()),
             };
             if more.is_none() {
                 break;

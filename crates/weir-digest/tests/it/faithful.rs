@@ -33,15 +33,3 @@ fn of_what_servers_give() {
 fn of_outputs_made_to_confuse() {
     none_is_wrong(HOSTILE.iter().map(|hostile| (hostile.name.to_owned(), hostile.first(HOSTILE_BYTES))));
 }
-
-#[test]
-#[ignore]
-fn tmp_folder() {
-    let mut paths: Vec<_> = std::fs::read_dir("/tmp/dig/out").unwrap().map(|e| e.unwrap().path()).collect();
-    paths.sort();
-    none_is_wrong(
-        paths
-            .into_iter()
-            .map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap())),
-    );
-}

@@ -136,6 +136,7 @@ impl Tag {
         matches!(self, Silent | Script | Style | Svg | Math | Annotation | Template | Button | Select)
     }
 
+    /// Returns whether the element starts on a new line.
     pub(super) fn is_block(self) -> bool {
         !matches!(self, Tag::Text | Code | A | Img | Br | Em | Strong | Del | Title) && !self.is_silent()
     }

@@ -15,9 +15,11 @@ use weir_store::BlobReader;
 
 use super::outline;
 
-const BEGINNING_TOKENS: usize = 2_000;
+const BEGINNING_TOKENS: usize = 1_750;
 /// The maximum size of the outline or the end, in tokens.
-const MAX_REST_TOKENS: usize = 2_500;
+const MAX_REST_TOKENS: usize = 2_200;
+/// The maximum number of tokens for the names that are not shown otherwise.
+const MAX_NAMES_TOKENS: usize = 800;
 /// The tokens of what is said about the text.
 const FRAME_TOKENS: usize = 150;
 /// Widths for cutting long lines, tried in turn until all lines fit.
@@ -47,7 +49,7 @@ pub(super) fn shown(
 ) -> Result<String, CommandError> {
     let bytes = text.bytes();
     let Parts { path, head, more, most } = parts;
-    let room = most.saturating_sub(FRAME_TOKENS).min(BEGINNING_TOKENS + MAX_REST_TOKENS);
+    let room = most.saturating_sub(FRAME_TOKENS + MAX_NAMES_TOKENS).min(BEGINNING_TOKENS + MAX_REST_TOKENS);
     let rest = room * MAX_REST_TOKENS / (BEGINNING_TOKENS + MAX_REST_TOKENS);
     let lines = counted(text.line_count()? as usize, "line", "lines");
     let held = format!("{lines}, {} held as {reference}", size(bytes));
@@ -69,7 +71,8 @@ pub(super) fn shown(
             Some(outline) => ("beginning and outline", format!("; these are not lines of the file:\n{outline}")),
             None => ("beginning", String::new()),
         };
-        shown.push_str(&format!("[weir: {what}; lines {}- left out; {held}; {more}{outline}]", after + 1));
+        let names = names(&format!("{shown}{outline}"), &beginning);
+        shown.push_str(&format!("[weir: {what}; lines {}- left out; {held}; {more}{outline}{names}]", after + 1));
         return Ok(shown);
     }
     let (mut shown, after) = first(&beginning, room - rest);
@@ -89,7 +92,15 @@ pub(super) fn shown(
             "beginning and end"
         }
     };
-    Ok(format!("{head}; {what}; {held}\n{}\n{more}", fence(reference, shown.trim_end())))
+    shown.truncate(shown.trim_end().len());
+    shown.push_str(&names(&shown, &beginning));
+    Ok(format!("{head}; {what}; {held}\n{}\n{more}", fence(reference, &shown)))
+}
+
+/// Returns a line with the names of a text that are not shown.
+fn names(shown: &str, text: &str) -> String {
+    let names = weir_digest::names::not_in(shown, text, MAX_NAMES_TOKENS);
+    names.map(|names| format!("\n… names in the lines left out{names}")).unwrap_or_default()
 }
 
 /// Returns the beginning of a text and its number of lines: whole lines or, of a single long line, what fits and a

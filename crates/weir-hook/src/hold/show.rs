@@ -18,6 +18,11 @@ use crate::unreadable;
 const MAX_SAMPLE_BYTES: u64 = 1 << 20;
 /// How many tokens of a file's beginning precede a digest of it, in a client that numbers the lines it shows.
 const MAX_FIRST_TOKENS: usize = 150;
+/// The maximum numbers of tokens for the names that the digest of a flood lacks, and that of another output.
+const FLOOD_NAMES_TOKENS: usize = 800;
+const MAX_NAMES_TOKENS: usize = 400;
+/// Of another output that is short, names get one token for this many bytes, which is about a tenth of it.
+const BYTES_PER_NAMES_TOKEN: usize = 40;
 
 /// What is known about how an output came about.
 pub(crate) struct OutputContext<'a> {
@@ -56,13 +61,14 @@ pub(super) fn is_data(used: &ToolCall, done: &Done) -> bool {
     if !matches!(read, Some(Ok(_))) {
         beginning = done.output.text.brief().into_owned().into_bytes();
     }
-    weir_digest::read(&beginning.as_slice(), About { command }).is_ok_and(|page| page.is_data())
+    weir_digest::read(&beginning.as_slice(), About { command, lists: false }).is_ok_and(|page| page.is_data())
 }
 
 /// Returns the replacement of a text. `head` says how the command went.
 pub(crate) fn shown(kept: &KeptText, head: &str, ask: &OutputContext<'_>) -> Result<String, CommandError> {
     let source = StoredTextSource::new(&kept.text)?;
-    let mut page = weir_digest::read(&source, About { command: &kept.title }).map_err(unreadable)?;
+    let about = About { command: &kept.title, lists: ask.purpose == Purpose::Flood };
+    let mut page = weir_digest::read(&source, about).map_err(unreadable)?;
     if ask.purpose == Purpose::AskedFor && !page.is_data() {
         let parts = beginning::Parts { path: ask.path, head, more: &ask.read_on(), most: ask.most };
         return beginning::shown(&kept.text, kept.reference, &parts, ask.is_numbered);
@@ -99,7 +105,8 @@ fn digest(
     }
     let bytes = kept.text.bytes();
     let mut matches = Vec::new();
-    if let Some(question) = ask.question {
+    // Where every record is shown in full, what matches is among them.
+    if let Some(question) = ask.question.filter(|_| !page.is_complete) {
         let found = weir_digest::intent::find(source, question).map_err(unreadable)?;
         if found.matching_sections() == 0 {
             remarks.push(format!("no lines match the question: {}", looked_for(question)));
@@ -115,5 +122,19 @@ fn digest(
         bytes,
         read_on: &ask.read_on(),
     };
-    Ok(page.render_after(matches, &frame, weir_digest::budget(bytes).min(ask.most)).to_string())
+    let names = names_budget(ask.purpose, bytes);
+    let budget = page.budget(bytes).min(ask.most.saturating_sub(names));
+    let digest = page
+        .render_after(matches, &frame, budget)
+        .with_names(source, page.words.as_deref(), names)
+        .map_err(unreadable)?;
+    Ok(digest.to_string())
+}
+
+/// Returns how many tokens the names that a digest lacks may take.
+fn names_budget(purpose: Purpose, bytes: u64) -> usize {
+    match purpose {
+        Purpose::Flood => FLOOD_NAMES_TOKENS,
+        _ => MAX_NAMES_TOKENS.min(bytes as usize / BYTES_PER_NAMES_TOKEN),
+    }
 }

@@ -40,6 +40,7 @@ struct FolderPatterns {
 }
 
 impl Ignored {
+    /// Returns the patterns for walking a folder, including those of the folders above it.
     pub(super) fn new(root: &Path) -> Self {
         let levels = Vec::new();
         let mut ignored = Self { root: root.to_owned(), levels, user: Gitignore::empty(), held: 0, unread: Vec::new() };

@@ -42,6 +42,7 @@ pub(super) struct MapPart<'a> {
     pub(super) folder: &'a Path,
 }
 
+/// Returns the current files in a part of a map.
 pub(super) fn refresh(
     context: &Context,
     store: &mut Store,

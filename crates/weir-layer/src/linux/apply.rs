@@ -246,6 +246,7 @@ pub(super) fn finish(room: Room, journal: &Journal) -> Result<bool, LayerError> 
     Ok(true)
 }
 
+/// Removes the older layers of the same project.
 fn forget_others(room: &Room) -> io::Result<()> {
     let place = room.path.parent().unwrap_or(Path::new("/"));
     for other in finished(place, room.project_path())?.into_iter().filter(|other| *other != room.path) {

@@ -4,7 +4,8 @@
 //! Invariants: files are read through the foreign reader, bounded; a path in a project's file is looked up only if it
 //! stays in the project; what is not checked is named.
 
-use std::io::ErrorKind;
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
@@ -20,6 +21,7 @@ const BUILT_IN: &str = include_str!("memory.toml");
 const NAME: &str = "memory file";
 const MAX_NAMED_PATHS: usize = 3;
 const MAX_PATH_CHARS: usize = 80;
+const MAX_IMPORTS: usize = 50;
 /// The endings by which a word after `@` is taken for the path of a file rather than for a name.
 const ENDINGS: [&str; 5] = [".md", ".mdc", ".txt", ".json", ".toml"];
 
@@ -29,6 +31,27 @@ struct KnownFiles {
     /// The day on which the limits were last compared with their sources.
     checked: String,
     files: Vec<KnownFile>,
+    folders: Vec<KnownFolder>,
+}
+
+/// A folder of files that a client describes to its model.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KnownFolder {
+    pub(super) readers: Vec<String>,
+    pub(super) kind: FolderKind,
+    pub(super) base: FileBase,
+    pub(super) path: String,
+    /// The name of the file in each folder of it; without one, the files are in the folder itself.
+    pub(super) file: Option<String>,
+}
+
+/// What the files of such a folder describe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum FolderKind {
+    Subagents,
+    Skills,
 }
 
 /// A file that a client reads.
@@ -36,6 +59,7 @@ struct KnownFiles {
 #[serde(deny_unknown_fields)]
 struct KnownFile {
     client: String,
+    readers: Vec<String>,
     base: FileBase,
     path: String,
     #[serde(default)]
@@ -50,7 +74,7 @@ struct KnownFile {
 /// The folder that a path starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum FileBase {
+pub(super) enum FileBase {
     Project,
     Home,
     Memory,
@@ -58,29 +82,98 @@ enum FileBase {
 
 /// Returns what there is to say of each such file that exists.
 pub(super) fn check(context: &Context) -> Vec<Check> {
-    let known: KnownFiles = match toml::from_str(BUILT_IN) {
+    let known = match known() {
         Ok(known) => known,
-        Err(error) => return vec![Check::bad(NAME, CommandError::broken(&error.to_string()))],
+        Err(error) => return vec![Check::bad(NAME, error)],
     };
-    let root = &context.project().root;
     let found = known.files.iter().filter_map(|file| {
-        let base = match file.base {
-            FileBase::Project => root.clone(),
-            FileBase::Home => context.env().home.clone()?,
-            FileBase::Memory => context.env().home.as_ref()?.join(notes_folder(root)),
-        };
-        let read = match file.base {
-            FileBase::Project => foreign::read_below(&base, Path::new(&file.path), MAX_SETTINGS_BYTES),
-            FileBase::Home | FileBase::Memory => foreign::read_user_file(&base.join(&file.path), MAX_SETTINGS_BYTES),
-        };
-        let name = if file.base == FileBase::Project { file.path.clone() } else { short(context, &base, &file.path) };
+        let (name, base, read) = read(context, file)?;
         match read {
-            Ok(bytes) => Some(describe(file, &name, &String::from_utf8_lossy(&bytes), &base, &known.checked)),
+            Ok(text) => Some(describe(file, &name, &text, &base, &known.checked)),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => Some(Check::good(NAME, format!("{name} ({}): not checked: {error}", file.client))),
         }
     });
     found.collect()
+}
+
+/// A memory file, as the first request of its clients has it.
+pub(super) struct MemoryFile {
+    pub(super) readers: Vec<String>,
+    pub(super) name: String,
+    /// The tokens that clients read of it, with the files that it imports.
+    pub(super) tokens: usize,
+    pub(super) imports: usize,
+    pub(super) in_project: bool,
+}
+
+/// Returns the memory files that exist, and the folders of subagents and skills that may.
+pub(super) fn files_and_folders(context: &Context) -> (Vec<MemoryFile>, Vec<KnownFolder>) {
+    let Ok(known) = known() else { return Default::default() };
+    let found = known.files.into_iter().filter_map(|file| {
+        let (name, base, read) = read(context, &file)?;
+        let text = read.ok()?;
+        let bytes = text.floor_char_boundary(file.max_bytes.unwrap_or(usize::MAX).min(text.len()));
+        let lines = file.max_lines.and_then(|most| text.match_indices('\n').nth(most)).map_or(bytes, |(at, _)| at);
+        let text = &text[..bytes.min(lines)];
+        let mut imported = BTreeMap::new();
+        if file.imports {
+            let folder = base.join(&file.path).parent().map_or_else(|| base.clone(), Path::to_owned);
+            import(text, &folder, file.base, &base, &mut imported);
+        }
+        Some(MemoryFile {
+            readers: file.readers,
+            name,
+            tokens: weir_tokens::count(text) + imported.values().sum::<usize>(),
+            imports: imported.len(),
+            in_project: file.base != FileBase::Home,
+        })
+    });
+    (found.collect(), known.folders)
+}
+
+/// Adds the tokens of the files that a text imports, and of those that they import.
+fn import(text: &str, folder: &Path, kind: FileBase, base: &Path, imported: &mut BTreeMap<PathBuf, usize>) {
+    for path in paths_in(text, true).into_iter().filter(|path| path.is_import) {
+        let Some(full) = plain(&folder.join(&path.path)) else { continue };
+        let read = match (kind, full.strip_prefix(base)) {
+            (FileBase::Project, Ok(below)) => foreign::read_below(base, below, MAX_SETTINGS_BYTES),
+            (FileBase::Project, Err(_)) => continue,
+            (FileBase::Home | FileBase::Memory, _) => foreign::read_user_file(&full, MAX_SETTINGS_BYTES),
+        };
+        let Ok(bytes) = read else { continue };
+        if imported.len() >= MAX_IMPORTS || imported.contains_key(&full) {
+            continue;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        imported.insert(full.clone(), weir_tokens::count(&text));
+        import(&text, full.parent().unwrap_or(folder), kind, base, imported);
+    }
+}
+
+fn known() -> Result<KnownFiles, CommandError> {
+    toml::from_str(BUILT_IN).map_err(|error| CommandError::broken(&error.to_string()))
+}
+
+/// Reads a file, and returns its name for people, the folder that its path starts from, and its text.
+fn read(context: &Context, file: &KnownFile) -> Option<(String, PathBuf, io::Result<String>)> {
+    let base = folder_of(context, file.base)?;
+    let read = match file.base {
+        FileBase::Project => foreign::read_below(&base, Path::new(&file.path), MAX_SETTINGS_BYTES),
+        FileBase::Home | FileBase::Memory => foreign::read_user_file(&base.join(&file.path), MAX_SETTINGS_BYTES),
+    };
+    let name = if file.base == FileBase::Project { file.path.clone() } else { short(context, &base, &file.path) };
+    Some((name, base, read.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())))
+}
+
+/// Returns the folder that a path starts from.
+pub(super) fn folder_of(context: &Context, base: FileBase) -> Option<PathBuf> {
+    let root = &context.project().root;
+    Some(match base {
+        FileBase::Project => root.clone(),
+        FileBase::Home => context.env().home.clone()?,
+        FileBase::Memory => context.env().home.as_ref()?.join(notes_folder(root)),
+    })
 }
 
 /// Returns the folder, below the home folder, in which Claude Code keeps its notes about a project.
@@ -89,7 +182,7 @@ fn notes_folder(root: &Path) -> PathBuf {
     Path::new(".claude/projects").join(name).join("memory")
 }
 
-fn short(context: &Context, base: &Path, path: &str) -> String {
+pub(super) fn short(context: &Context, base: &Path, path: &str) -> String {
     let full = base.join(path);
     let below = context.env().home.as_ref().and_then(|home| full.strip_prefix(home).ok());
     below.map_or_else(|| full.display().to_string(), |below| format!("~/{}", below.display()))
@@ -140,6 +233,8 @@ struct NamedPath {
     path: String,
     /// The line, counted from one.
     line: usize,
+    /// Whether the client puts the text of that file in its place.
+    is_import: bool,
 }
 
 impl NamedPath {
@@ -188,10 +283,10 @@ fn paths_in(text: &str, imports: bool) -> Vec<NamedPath> {
         let links = prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
         let imported = prose.split_whitespace().filter_map(|word| word.strip_prefix('@')).filter(|_| imports);
         let imported = imported.map(|word| word.trim_end_matches([',', ';', ':', ')'])).filter(|word| is_import(word));
-        let paths = links.filter(|link| is_relative(link)).chain(imported.filter(|word| is_relative(word)));
-        found.extend(paths.map(|path| {
+        let paths = links.map(|link| (link, false)).chain(imported.map(|word| (word, true)));
+        found.extend(paths.filter(|(path, _)| is_relative(path)).map(|(path, is_import)| {
             let path = path.split('#').next().unwrap_or(path).to_owned();
-            NamedPath { path, line: at + 1 }
+            NamedPath { path, line: at + 1, is_import }
         }));
     }
     found
@@ -229,6 +324,7 @@ mod tests {
         std::fs::write(place.path().join("docs/a.md"), "a").unwrap();
         let mut file = KnownFile {
             client: "Claude Code".to_owned(),
+            readers: vec!["claude".to_owned()],
             base: FileBase::Project,
             path: "CLAUDE.md".to_owned(),
             imports: true,
@@ -264,6 +360,10 @@ mod tests {
     #[test]
     fn the_built_in_data_can_be_read_and_every_limit_has_a_source() {
         let known: KnownFiles = toml::from_str(BUILT_IN).unwrap();
+        let readers = known.files.iter().flat_map(|file| &file.readers);
+        for reader in readers.chain(known.folders.iter().flat_map(|folder| &folder.readers)) {
+            assert!(weir_clients::find(reader).is_some(), "{reader}");
+        }
         for file in &known.files {
             assert_eq!(file.source.is_some(), file.max_lines.or(file.max_bytes).is_some(), "{}", file.path);
         }

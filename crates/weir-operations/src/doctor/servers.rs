@@ -1,6 +1,6 @@
-//! Counts what the tool descriptions of the MCP servers in the user's settings cost, with `--mcp`.
+//! Starts the MCP servers in the user's settings and asks for their tools: for `weir doctor --mcp` and `weir prefix`.
 //!
-//! Invariants: a server is started only if the user asks on the command line, and only as the user's own settings say;
+//! Invariants: a server is started only by these commands, and only as the user's own settings say;
 //! what is not counted is named with the reason; whatever a server does, it takes a bounded time and amount of memory;
 //! every process is gone afterwards, with its group.
 
@@ -14,16 +14,17 @@ use serde_json::{Value, json};
 use weir_context::Context;
 use weir_core::wording::{counted, one_line, size};
 use weir_host::os;
+use weir_session::prefix::Starts;
 use weir_setup::servers::{self, ConfiguredServer, Launch};
 
-use super::Check;
+use super::{Check, counts};
 
 /// How the report calls them.
 const NAME: &str = "MCP servers";
 /// The name of Weir's own server.
-const OURS: &str = "weir";
+pub(super) const OURS: &str = "weir";
 /// How long a server may take to list its tools. Some download themselves first.
-const MAX_ANSWER_TIME: Duration = Duration::from_secs(30);
+pub(super) const MAX_ANSWER_TIME: Duration = Duration::from_secs(30);
 const MAX_ANSWER_BYTES: u64 = 8 << 20;
 const MAX_PAGES: usize = 20;
 const PROTOCOL: &str = "2025-06-18";
@@ -42,15 +43,15 @@ pub(super) fn check(context: &Context, is_started: bool) -> Vec<Check> {
     if configured.is_empty() {
         return vec![Check::good(NAME, "none in your clients' settings")];
     }
-    let folder = context.env().home.as_deref().unwrap_or(Path::new("/"));
     let (mut checks, mut total, mut left_out) = (Vec::new(), 0, 0);
     let servers = distinct(&configured);
-    for server in &servers {
-        let clients = server.clients.join(", ");
-        let title = format!("{} ({clients})", one_line(server.name, MAX_NAME_CHARS));
-        checks.push(match tools(server.launch, folder, MAX_ANSWER_TIME) {
+    for counted_server in counts::count(context, &servers, Starts::All) {
+        let DistinctServer { name, launch, clients } = counted_server.server;
+        let clients = clients.join(", ");
+        let title = format!("{} ({clients})", one_line(name, MAX_NAME_CHARS));
+        checks.push(match counted_server.tools {
             Ok(tools) => {
-                let tokens: usize = tools.iter().map(|tool| weir_tokens::count(&tool.to_string())).sum();
+                let tokens: u64 = tools.iter().map(|tool| tool.tokens).sum();
                 total += tokens;
                 let tools = counted(tools.len(), "tool", "tools");
                 Check::good(NAME, format!("{title}: {tools}, described in {tokens} tokens"))
@@ -58,7 +59,7 @@ pub(super) fn check(context: &Context, is_started: bool) -> Vec<Check> {
             Err(why) => {
                 left_out += 1;
                 let text = format!("{title}: not counted: {}", one_line(&why, 200));
-                match server.launch {
+                match launch {
                     Launch::Not(_) => Check::remark(NAME, text),
                     Launch::Program { .. } => {
                         Check::wrong(NAME, text, format!("correct or remove it in the settings of {clients}"))
@@ -71,8 +72,8 @@ pub(super) fn check(context: &Context, is_started: bool) -> Vec<Check> {
     checks.push(Check::good(
         NAME,
         format!(
-            "in total, {total} tokens of tool descriptions as JSON in {}; {left_out} not counted; servers of projects \
-             and plugins are not included, and a client may load descriptions later or not at all",
+            "in total, {total} tokens of names, descriptions and input schemas in {}; {left_out} not counted; servers of \
+             projects and plugins are not included; `weir prefix` says what each client sends of it",
             counted(counted_servers, "server", "servers"),
         ),
     ));
@@ -80,15 +81,15 @@ pub(super) fn check(context: &Context, is_started: bool) -> Vec<Check> {
 }
 
 /// A server, with the clients that start it.
-struct DistinctServer<'a> {
-    name: &'a str,
-    launch: &'a Launch,
-    clients: Vec<&'static str>,
+pub(super) struct DistinctServer<'a> {
+    pub(super) name: &'a str,
+    pub(super) launch: &'a Launch,
+    pub(super) clients: Vec<&'static str>,
 }
 
 /// Returns each server once, however many clients have it. Weir's own is one server, although each client starts it in
 /// its own way.
-fn distinct(configured: &[ConfiguredServer]) -> Vec<DistinctServer<'_>> {
+pub(super) fn distinct(configured: &[ConfiguredServer]) -> Vec<DistinctServer<'_>> {
     let mut servers: Vec<DistinctServer<'_>> = Vec::new();
     for ConfiguredServer { client, name, launch } in configured {
         let is_same = |known: &&mut DistinctServer<'_>| known.name == name && (name == OURS || known.launch == launch);
@@ -106,7 +107,7 @@ fn title(server: &ConfiguredServer) -> String {
 
 /// Starts a server, asks it for its tools, and ends it.
 #[expect(clippy::disallowed_methods, reason = "the user asks to start what their own settings start without a sandbox")]
-fn tools(launch: &Launch, folder: &Path, time: Duration) -> Result<Vec<Value>, String> {
+pub(super) fn tools(launch: &Launch, folder: &Path, time: Duration) -> Result<Vec<Value>, String> {
     let (program, arguments, variables) = match launch {
         Launch::Program { program, arguments, variables } => (program, arguments, variables),
         Launch::Not(why) => return Err((*why).to_owned()),

@@ -23,7 +23,7 @@ pub(super) fn answer(
     let found = intent::find(&source, intent).map_err(unreadable)?;
     // An entry that is not a run has a title too, but it is not a command.
     let command = entry.run.as_ref().map_or("", |_| &entry.title);
-    let parts = found.parts(&weir_digest::read(&source, About { command }).map_err(unreadable)?);
+    let parts = found.parts(&weir_digest::read(&source, About { command, lists: false }).map_err(unreadable)?);
     let matching = parts.iter().map(|part| part.total).sum();
     let head = format!("{}{}", headline(entry), super::about(entry));
     let unmatched = format!("no matches: {}; try other words or a pattern", weir_run::looked_for(intent));

@@ -46,7 +46,7 @@ fn explain(error: NotSelected, face: Face) -> CommandError {
             "it may be truncated or mixed with other text: use --lines or --pattern",
             "it may be truncated or mixed with other text: use `lines` or `pattern`",
         ),
-        NotSelected::NoPath(_) => "write items[3].name, items[].name, /items/3/name or columns such as id,total",
+        NotSelected::NoPath(_) => "write items[3].name, items[].{id,name}, /items/3/name or columns such as id,total",
         NotSelected::NotThere { .. } => "use one of these",
         NotSelected::Unreadable(_) => "run `weir doctor`",
     };

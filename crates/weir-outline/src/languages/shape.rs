@@ -65,6 +65,7 @@ fn kinds(values: &[Value]) -> String {
     kinds.join("|")
 }
 
+/// Returns the items of a file's top-level value.
 pub(super) fn items(value: &Value, text: &str) -> Vec<Item> {
     let lines = Lines::of(text);
     match value {

@@ -120,6 +120,7 @@ impl fmt::Display for Agreement {
     }
 }
 
+/// Returns the public items of an outline, with one entry per name.
 pub(crate) fn public(outline: &Outline) -> Vec<Public> {
     let mut found = Vec::new();
     outline.items.iter().for_each(|item| flatten(item, "", &mut found));

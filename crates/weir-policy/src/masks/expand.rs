@@ -304,6 +304,7 @@ fn is_secret_folder(path: &Path) -> bool {
     FOLDERS.iter().any(|folder| folder.pattern == name) && path.is_dir() && !is_environment()
 }
 
+/// Returns whether a file can be opened, or a folder listed.
 fn can_be_read(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
         Ok(about) if about.is_dir() => fs::read_dir(path).is_ok(),

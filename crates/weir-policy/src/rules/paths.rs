@@ -140,6 +140,7 @@ impl PathPattern {
         self.parts.iter().all(is_level).then_some(&self.parts)
     }
 
+    /// Returns whether the pattern covers the whole file system.
     pub(crate) fn is_everything(&self) -> bool {
         self.parts.is_empty()
             && self.fixed.is_empty()

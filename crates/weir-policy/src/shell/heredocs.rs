@@ -6,6 +6,7 @@ use tree_sitter::Node;
 
 use super::{kinds, quotes};
 
+/// Returns what is wrong with a here-document, if anything.
 pub(super) fn check(node: Node<'_>, script: &str) -> Option<&'static str> {
     const ENDS: &str = "has a here-document that may end elsewhere";
     let mut cursor = node.walk();

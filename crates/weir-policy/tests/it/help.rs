@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use weir_policy::judge::{Judgement, judge};
 use weir_policy::rules::{Own, Rules};
 
+/// Returns rules that deny the given patterns, in the syntax of settings.
 pub(crate) fn denying(deny: &[&str]) -> Rules {
     rules(deny, &[], &[])
 }

@@ -63,6 +63,7 @@ pub(super) struct Database {
 }
 
 impl Database {
+    /// Opens a database, creating or migrating it first if necessary.
     pub(super) fn open(path: &Path, migrations: &'static [Migration]) -> Result<Self> {
         let (database, _) = Self::prepare(path, migrations)?;
         Ok(database)

@@ -52,7 +52,7 @@ fn test_broker(granted: &str, uses: u32) -> TestBroker {
     let token = Token::random().unwrap();
     let ran = Arc::new(AtomicU32::new(0));
     let (path, counter) = (folder.path().to_owned(), Arc::clone(&ran));
-    let grant = Grant { token: token.clone(), argv: words(granted), uses };
+    let grant = Grant { token: token.clone(), argv: words(granted), uses, more: 0 };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let broker = serve(OwnedFd::from(listener), grant, move |call, sink| {
@@ -149,7 +149,7 @@ fn output_comes_as_it_is_printed_and_big_output_comes_whole() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let token = Token::random().unwrap();
-    let grant = Grant { token: token.clone(), argv: words("docker ps"), uses: 1 };
+    let grant = Grant { token: token.clone(), argv: words("docker ps"), uses: 1, more: 0 };
     let _broker = serve(OwnedFd::from(listener), grant, |_, sink| {
         sink(Stream::Out, &vec![b'x'; 5 << 20])?;
         sink(Stream::Err, b"")?;
@@ -165,7 +165,7 @@ fn dropping_it_ends_what_it_runs() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let token = Token::random().unwrap();
-    let grant = Grant { token: token.clone(), argv: words("docker events"), uses: 1 };
+    let grant = Grant { token: token.clone(), argv: words("docker events"), uses: 1, more: 0 };
     let (begun, has_begun) = mpsc::channel();
     let broker = serve(OwnedFd::from(listener), grant, move |call, _| {
         begun.send(()).unwrap();
@@ -557,7 +557,7 @@ fn a_call_costs_little() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let token = Token::random().unwrap();
-    let grant = Grant { token: token.clone(), argv: words("docker ps"), uses: 100 };
+    let grant = Grant { token: token.clone(), argv: words("docker ps"), uses: 100, more: 0 };
     let _broker = serve(OwnedFd::from(listener), grant, |_, sink| sink(Stream::Out, b"x").map(|()| 0)).unwrap();
     let token = token.to_text();
     let begun = Instant::now();

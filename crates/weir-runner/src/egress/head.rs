@@ -105,6 +105,7 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
+/// Parses the host and the port of a target.
 fn authority(text: &str) -> Result<(String, Option<u16>), &'static str> {
     let (host, port) = split_port(text).ok_or("the target names no host and port")?;
     Ok((host_name(host).ok_or("the target names no host")?, port))

@@ -20,7 +20,7 @@ const MIN_COMPACTED_TOKENS: u64 = 50_000;
 /// A window with less room than this after a compaction, in tokens, is full again within a few requests.
 const MIN_ROOM_TOKENS: f64 = 20_000.0;
 /// From this share of cached input on, the first request of a session continues a conversation.
-const CONTINUED_SHARE: f64 = 0.98;
+pub(crate) const CONTINUED_SHARE: f64 = 0.98;
 
 /// The tools of clients that read a file.
 const READERS: [&str; 3] = ["read", "read_file", "view"];

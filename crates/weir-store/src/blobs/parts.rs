@@ -22,6 +22,7 @@ pub(super) struct PartFile {
 }
 
 impl PartFile {
+    /// Creates a new file in the folder of texts and locks it.
     pub(super) fn create(blobs: &Path) -> Result<Self> {
         let folder = blobs.join(FOLDER);
         create_private_folder(StorePart::Blobs, blobs)?;

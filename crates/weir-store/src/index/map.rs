@@ -89,6 +89,7 @@ pub(crate) fn symbols(db: &Connection, path: &str, files: &[&str]) -> rusqlite::
     files.iter().map(one).map(|symbols| Ok(symbols?.unwrap_or_default())).collect()
 }
 
+/// Updates the rows of files, and removes files that no longer exist.
 pub(crate) fn update(tx: &Transaction<'_>, path: &str, files: &[MapFile], gone: &[String]) -> rusqlite::Result<()> {
     let root = root_or_new(tx, path)?;
     for file in files {
@@ -133,6 +134,7 @@ pub(crate) fn commits(db: &Connection, path: &str) -> rusqlite::Result<Option<(S
     db.sql("SELECT head, commits FROM map_roots WHERE path = ?1").find([path], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
+/// Stores what a folder's commits changed.
 pub(crate) fn set_commits(tx: &Transaction<'_>, path: &str, head: &str, commits: &str) -> rusqlite::Result<()> {
     let root = root_or_new(tx, path)?;
     tx.sql("UPDATE map_roots SET head = ?2, commits = ?3 WHERE id = ?1").run(params![root, head, commits])

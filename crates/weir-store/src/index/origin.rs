@@ -68,6 +68,7 @@ pub(crate) struct AppliedChange {
     pub(crate) reference: String,
 }
 
+/// Records how far the index has followed.
 pub(crate) fn write(tx: &Transaction<'_>, last: &AppliedChange) -> rusqlite::Result<()> {
     tx.sql("UPDATE progress SET log = ?1, applied = ?2, last_entry = ?3, last_reference = ?4 WHERE id = 1")
         .run(params![last.log, last.position, last.entry_id, last.reference])

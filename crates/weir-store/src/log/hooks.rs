@@ -6,6 +6,7 @@ use rusqlite::{Connection, Transaction, params};
 use weir_core::{SessionKey, Timestamp};
 use weir_ledger::Sql as _;
 
+/// Stores the guide of a session, replacing older ones.
 pub(crate) fn keep_guide(tx: &Transaction<'_>, session: i64, guide: &Guide, now: Timestamp) -> rusqlite::Result<()> {
     tx.sql("DELETE FROM guides WHERE session_id = ?1").run([session])?;
     tx.sql("INSERT INTO guides (session_id, at, text, waiting) VALUES (?1, ?2, ?3, ?4)")
@@ -16,6 +17,7 @@ pub(crate) fn keep_guide(tx: &Transaction<'_>, session: i64, guide: &Guide, now:
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guide {
     pub text: String,
+    /// Whether the guide is waiting for a hook that can deliver it.
     pub waiting: bool,
 }
 

@@ -140,6 +140,7 @@ pub(crate) fn tidied_at(db: &Connection) -> rusqlite::Result<Timestamp> {
     Ok(Timestamp(at))
 }
 
+/// Records that orphaned files were looked for.
 pub(crate) fn set_tidied_at(tx: &Transaction<'_>, now: Timestamp) -> rusqlite::Result<()> {
     tx.sql("UPDATE totals SET tidied_at = ?1 WHERE id = 1").run([now.0])
 }

@@ -23,6 +23,7 @@ pub struct ForeignRow {
     /// The program and its list that has the row, such as `engram/observation`. No session may have a client of that
     /// name.
     pub list: &'static str,
+    /// The row's name in the list.
     pub id: String,
     /// When the row was last changed. A later time is a new version of the row.
     pub changed_at: Timestamp,

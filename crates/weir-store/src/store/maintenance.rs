@@ -177,6 +177,7 @@ impl Store {
         Ok(if is_by_reference { waiting } else { waiting + damaged })
     }
 
+    /// Removes forgotten entries from the index, and returns what is left of them there.
     fn forget_in_index(
         &mut self,
         selection: &Selection,

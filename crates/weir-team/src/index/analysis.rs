@@ -8,10 +8,9 @@ use std::str::Split;
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use unicode_normalization::char::decompose_canonical;
+use weir_core::stem::stem;
 use weir_core::words::is_in_word;
 use weir_records::NAME_BYTES;
-
-use super::stem::stem;
 
 /// The name of the tokenizer in the schema.
 pub(super) const TOKENIZER: &str = "weir";

@@ -34,7 +34,7 @@ pub(super) fn of(entry: &Entry, text: &BlobReader) -> Result<Digested, CommandEr
     if weir_digest::whole(&source, MAX_WHOLE_TOKENS).map_err(unreadable)?.is_some() {
         return Ok(Digested::default());
     }
-    let page = weir_digest::read(&source, About { command: &entry.title }).map_err(unreadable)?;
+    let page = weir_digest::read(&source, About { command: &entry.title, lists: false }).map_err(unreadable)?;
     let head = match entry.run.as_ref().and_then(|run| Some((run.exit_code?, run.millis))) {
         Some((code, millis)) => format!("exit {code} in {millis} ms"),
         None => entry.kind.to_string(),

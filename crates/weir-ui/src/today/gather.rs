@@ -95,6 +95,7 @@ fn sessions(
     Ok((ProjectSessions { project, sessions, readings }, active))
 }
 
+/// Returns the biggest outputs that were held back since a time.
 fn outputs(open: &mut LockedStores<'_>, scope: &Scope, since: Timestamp) -> Result<Vec<KeptOutput>, CommandError> {
     let store = open.project()?;
     let kinds = held::KINDS.to_vec();

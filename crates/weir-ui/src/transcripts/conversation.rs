@@ -12,6 +12,7 @@ use weir_core::{Reference, Timestamp};
 use weir_hook::hold::HELD_AS;
 use weir_operations::OPERATIONS;
 use weir_pages::session::Compaction;
+use weir_session::prefix::Opening;
 use weir_session::replay::places::TranscriptLocation;
 use weir_session::replay::prices::{Prices, Rates};
 use weir_session::window::WindowGrowth;
@@ -41,6 +42,7 @@ pub(crate) struct Conversation {
     /// The average price of writing a token to the cache, in tokens of input.
     written: f64,
     pub(crate) growth: WindowGrowth,
+    pub(crate) opening: Opening,
 }
 
 pub(crate) struct Request {
@@ -111,6 +113,7 @@ impl Conversation {
             rates,
             written: rates.written(&session.requests),
             growth,
+            opening: Opening::of(&session, &steps, rates),
         };
         let mut begun = 0;
         for step in &steps {

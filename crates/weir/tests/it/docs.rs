@@ -26,6 +26,7 @@ Every command of `weir` and of `weir-server`, as `--help` prints it. Options tha
 `UPDATE_EXPECT=1 cargo test -p weir -p weir-server --test it docs` writes this page, and the tests compare it with the programs.
 ";
 
+/// The beginning of docs/settings.md.
 const COMMON_OPTIONS: [&str; 3] = ["--json", "-C, --folder", "-h, --help"];
 
 const SETTINGS_HEAD: &str = "\

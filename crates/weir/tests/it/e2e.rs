@@ -301,6 +301,7 @@ impl TestHome {
         })
     }
 
+    /// Returns the MCP inspector's answer to one request.
     fn inspect(&self, arguments: &[&str]) -> Value {
         let arguments = [&["--cli", WEIR, "mcp"], arguments].concat();
         let inspector = Client { name: "mcp-inspector", scenario: None, environment: &[], arguments: &arguments };

@@ -1,5 +1,7 @@
 //! Setup and teardown for every client, on realistic files.
 
+mod gateway;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

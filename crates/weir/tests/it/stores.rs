@@ -30,6 +30,7 @@ impl Projects {
         self.0.data().join("projects")
     }
 
+    /// Returns the folder of a project's store, by the beginning of its name.
     fn store(&self, name: &str) -> PathBuf {
         let mut stores = std::fs::read_dir(self.stores()).unwrap().flatten().map(|entry| entry.path());
         let is_it = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&format!("{name}-"));

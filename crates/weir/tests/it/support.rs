@@ -88,6 +88,7 @@ impl Home {
         std::fs::read_to_string(self.project().join(path)).unwrap()
     }
 
+    /// Writes Weir's configuration.
     pub(crate) fn configure(&self, text: &str) {
         write(&self.at(".config/weir/config.toml"), text);
     }

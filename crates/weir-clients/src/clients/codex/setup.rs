@@ -4,8 +4,8 @@ use toml_edit::Document;
 
 use super::CODEX;
 use crate::setup::{
-    Base, Basis, EntryContent, Hooks, Packed, Place, Recipe, Scale, Setting, Trust, Window, project, project_part,
-    user_part,
+    Base, Basis, EntryContent, Hooks, Packed, Place, Recipe, Scale, ServerForm, Setting, Trust, Window, project,
+    project_part, user_part,
 };
 
 /// Codex.
@@ -21,6 +21,15 @@ pub(crate) const SETUP: Recipe = Recipe {
         project_part(project(".codex/hooks.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".codex/config.toml"), EntryContent::ServerTable("mcp_servers")),
     ],
+    servers: ServerForm {
+        headers: "http_headers",
+        others: &[
+            "default_tools_approval_mode", "disabled_tools", "enabled_tools", "name", "omit_tools_from", "required",
+            "startup_readiness", "startup_timeout_ms", "startup_timeout_sec", "supports_parallel_tool_calls",
+            "tool_input_schema_max_bytes", "tool_timeout_sec", "tools",
+        ],
+        ..ServerForm::USUAL
+    },
     then: Some("start Codex and trust Weir's hooks when it asks, or later with `/hooks`; until then, Codex skips them"),
     plugin: Some(Packed::Key(folder("config.toml"), "plugins")),
     trust: Some(Trust { place: folder("config.toml"), lacking: untrusted }),

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::COPILOT;
-use crate::setup::{Base, Basis, EntryContent, Hooks, Packed, Place, Recipe, project, project_part, user_part};
+use crate::setup::{
+    Base, Basis, EntryContent, Hooks, Packed, Place, Recipe, ServerForm, ToolRule, project, project_part, user_part,
+};
 
 /// Copilot CLI.
 pub(crate) const SETUP: Recipe = Recipe {
@@ -18,6 +20,13 @@ pub(crate) const SETUP: Recipe = Recipe {
         project_part(project(".github/hooks/weir.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".mcp.json"), EntryContent::USUAL_SERVER),
     ],
+    servers: ServerForm {
+        filled_in: &["$"],
+        rules: &[("tools", ToolRule::Only)],
+        others: &["description", "timeout"],
+        unread: Some("approvals that Copilot CLI keeps, and `--deny-tool` on its command line"),
+        ..ServerForm::USUAL
+    },
     plugin: Some(Packed::Key(folder("settings.json"), "enabledPlugins")),
     basis: Basis::Seen,
     ..Recipe::of(&COPILOT)

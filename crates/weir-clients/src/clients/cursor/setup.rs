@@ -2,7 +2,7 @@
 //! it, are left out.
 
 use super::CURSOR;
-use crate::setup::{Basis, EntryContent, Hooks, Recipe, home, project, project_part, user_part};
+use crate::setup::{Basis, EntryContent, Hooks, Recipe, ServerForm, home, project, project_part, user_part};
 
 /// Cursor.
 pub(crate) const SETUP: Recipe = Recipe {
@@ -16,6 +16,10 @@ pub(crate) const SETUP: Recipe = Recipe {
         project_part(project(".cursor/hooks.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".cursor/mcp.json"), EntryContent::USUAL_SERVER),
     ],
+    servers: ServerForm {
+        unread: Some("servers and tools turned off in Cursor's dialogs, and ~/.cursor/cli-config.json"),
+        ..ServerForm::USUAL
+    },
     then: Some("check that Settings, Hooks lists Weir's hooks"),
     basis: Basis::Documented,
     ..Recipe::of(&CURSOR)

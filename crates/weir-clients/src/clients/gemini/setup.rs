@@ -2,7 +2,8 @@
 
 use super::GEMINI;
 use crate::setup::{
-    Basis, EntryContent, Hooks, Packed, Recipe, Scale, Setting, Window, home, project, project_part, user_part,
+    Basis, EntryContent, Hooks, Packed, Recipe, Scale, ServerForm, Setting, ToolRule, Window, home, project,
+    project_part, user_part,
 };
 
 /// Gemini CLI.
@@ -18,6 +19,17 @@ pub(crate) const SETUP: Recipe = Recipe {
         project_part(project(".gemini/settings.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".gemini/settings.json"), EntryContent::USUAL_SERVER),
     ],
+    servers: ServerForm {
+        addresses: &["httpUrl", "url"],
+        filled_in: &["$"],
+        timeout: Some(("timeout", 1_000)),
+        rules: &[("trust", ToolRule::Trust), ("includeTools", ToolRule::Only), ("excludeTools", ToolRule::Deny)],
+        tool_names: &["mcp_{}_", "mcp__{}__", "{}__"],
+        named_in: &["allowMCPServers", "excludeMCPServers", "mcp"],
+        switched_off: Some(home(".gemini/mcp-server-enablement.json")),
+        unread: Some("~/.gemini/policies"),
+        ..ServerForm::USUAL
+    },
     plugin: Some(Packed::Folder(home(".gemini/extensions/weir"))),
     window: Some(Window {
         version: "0.61.0",

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::OPENCODE;
-use crate::setup::{Base, Basis, EntryContent, Place, Recipe, config, project, project_part, user_part};
+use crate::setup::{Base, Basis, EntryContent, Place, Recipe, ServerForm, config, project, project_part, user_part};
 
 /// OpenCode.
 pub(crate) const SETUP: Recipe = Recipe {
@@ -23,8 +23,20 @@ pub(crate) const SETUP: Recipe = Recipe {
             EntryContent::Server(&["mcp"], local),
         ),
     ],
+    servers: FORM,
     basis: Basis::Seen,
     ..Recipe::of(&OPENCODE)
+};
+
+/// How OpenCode and Kilo Code write servers.
+pub(crate) const FORM: ServerForm = ServerForm {
+    variables: "environment",
+    // The time to list the tools.
+    others: &["timeout"],
+    tool_names: &["{}_"],
+    permissions: &["tools", "permission"],
+    unread: Some("the files of agents"),
+    ..ServerForm::USUAL
 };
 
 const PLUGIN: &str = include_str!("../../../../../plugins/opencode/weir.js");

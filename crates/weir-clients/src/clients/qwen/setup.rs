@@ -2,7 +2,8 @@
 
 use super::QWEN;
 use crate::setup::{
-    Basis, EntryContent, Hooks, Packed, Recipe, Scale, Setting, Window, home, project, project_part, user_part,
+    Basis, EntryContent, Hooks, Packed, Recipe, Scale, ServerForm, Setting, Window, home, project, project_part,
+    user_part,
 };
 
 /// Qwen Code.
@@ -18,6 +19,13 @@ pub(crate) const SETUP: Recipe = Recipe {
         project_part(project(".qwen/settings.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".qwen/settings.json"), EntryContent::USUAL_SERVER),
     ],
+    servers: ServerForm {
+        addresses: &["httpUrl", "url"],
+        sse: "url",
+        filled_in: &["$"],
+        others: &["description", "discoveryTimeoutMs", "excludeTools", "includeTools", "timeout", "trust"],
+        ..ServerForm::USUAL
+    },
     plugin: Some(Packed::Folder(home(".qwen/extensions/weir"))),
     window: Some(Window {
         version: "0.24.4",

@@ -4,7 +4,9 @@
 use serde_json::{Value, json};
 
 use super::VSCODE;
-use crate::setup::{Basis, EntryContent, Hooks, Recipe, application, home, project, project_part, user_part};
+use crate::setup::{
+    Basis, EntryContent, Hooks, Recipe, ServerForm, application, home, project, project_part, user_part,
+};
 
 /// VS Code with GitHub Copilot.
 pub(crate) const SETUP: Recipe = Recipe {
@@ -16,6 +18,11 @@ pub(crate) const SETUP: Recipe = Recipe {
         project_part(project(".github/hooks/weir-vscode.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".vscode/mcp.json"), EntryContent::Server(&["servers"], stdio)),
     ],
+    servers: ServerForm {
+        others: &["description", "gallery", "version"],
+        unread: Some("approvals of single tools that VS Code keeps, and its tool sets"),
+        ..ServerForm::USUAL
+    },
     then: Some("check that Chat: Configure Hooks lists Weir's hooks"),
     basis: Basis::Documented,
     ..Recipe::of(&VSCODE)

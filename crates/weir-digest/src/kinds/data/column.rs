@@ -133,6 +133,7 @@ impl Column {
         self.values.take(field, row, self.role == Role::Message);
     }
 
+    /// Returns how many objects of its record the field is nested in.
     pub(super) fn depth(&self) -> usize {
         self.name.matches('.').count()
     }

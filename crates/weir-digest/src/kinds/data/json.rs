@@ -10,6 +10,7 @@ use super::json_rows::Values;
 use super::ndjson;
 use super::rows::Rows;
 use super::rows_page::{TableFacts, few, names};
+use super::sheet::{self, Sheet, ShownSheet};
 use crate::kinds::fold::Fold;
 use crate::kinds::{Kind, Stretch};
 use crate::sample::Sample;
@@ -31,6 +32,9 @@ const MAX_WHOLE_RECORDS: usize = 40;
 const MAX_TABLES: usize = 4;
 const MAX_VALUE_BYTES: usize = 200;
 const MAX_LINE_BYTES: usize = 400;
+/// The maximum length of a note after the place where an output was cut, and the fewest words in it.
+const MAX_NOTE_BYTES: usize = 600;
+const MIN_NOTE_WORDS: usize = 6;
 
 pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(before) = begin(sample) else { return Ok(None) };
@@ -49,7 +53,11 @@ pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Optio
     if walked.documents == 0 || (walked.broken && log.lines * 5 >= walked.lines) {
         return Ok(None);
     }
-    let mut page = page(&values, &walked);
+    let sheet = if sample.about.lists { read_sheet(source, before, &walked)? } else { None };
+    let mut page = page(&values, &walked, sheet);
+    if let Some(note) = note_after_cut(source, &walked)? {
+        page.push(Part::uncounted("after the cut", Weight::Failure, vec![Item::plain(note)]));
+    }
     log.put(&mut page);
     Ok(Some(page))
 }
@@ -78,7 +86,18 @@ impl WalkResult {
 
 /// Walks through all documents of an output. Lines between them go to the fold.
 fn walk(source: &dyn Source, before: usize, gather: &mut dyn PieceConsumer, log: &mut Fold) -> io::Result<WalkResult> {
+    walk_within(source, before, gather, log, super::json_reader::MAX_TEXT_BYTES)
+}
+
+fn walk_within(
+    source: &dyn Source,
+    before: usize,
+    gather: &mut dyn PieceConsumer,
+    log: &mut Fold,
+    limit: usize,
+) -> io::Result<WalkResult> {
     let mut reader = Reader::of(source.open()?);
+    reader.limit = limit;
     (reader.lenient, reader.jump) = (true, source.jump());
     let mut walked = WalkResult::default();
     for _ in 0..before {
@@ -112,7 +131,12 @@ pub(super) fn document(reader: &mut Reader<'_>, gather: &mut dyn PieceConsumer) 
     loop {
         match reader.next()? {
             Piece::End => return Ok(true),
-            Piece::Broken => return Ok(false),
+            Piece::Broken => {
+                if reader.cut {
+                    gather.cut(&reader.text);
+                }
+                return Ok(false);
+            }
             piece => gather.piece(piece, reader),
         }
     }
@@ -178,8 +202,37 @@ fn is_documents(bytes: &[u8], sample: &Sample<'_>) -> bool {
     is_sure && read * 5 >= bytes.len() * 3 && !records
 }
 
-fn page(values: &Values<'_>, walked: &WalkResult) -> Page {
+/// Returns the last line of an output that was cut inside of a string, if it is a note about that and not data.
+fn note_after_cut(source: &dyn Source, walked: &WalkResult) -> io::Result<Option<String>> {
+    if !walked.cut || !sheet::is_small(source) {
+        return Ok(None);
+    }
+    let mut text = String::new();
+    io::Read::read_to_string(&mut source.open()?, &mut text)?;
+    let last = text.trim_end().rsplit_once("\n\n").map_or("", |(_, last)| last.trim());
+    let is_note = last.len() <= MAX_NOTE_BYTES && last.split(' ').count() >= MIN_NOTE_WORDS && !last.contains("\":");
+    Ok(is_note.then(|| last.to_owned()))
+}
+
+/// Reads the documents as lists of records, if that is what they are.
+fn read_sheet(source: &dyn Source, before: usize, walked: &WalkResult) -> io::Result<Option<ShownSheet>> {
+    if walked.broken || !sheet::is_small(source) {
+        return Ok(None);
+    }
+    let mut builder = sheet::Builder::default();
+    walk_within(source, before, &mut builder, &mut Fold::default(), usize::MAX)?;
+    let sheet = builder.finish().and_then(|documents| Sheet::of(&documents, source.bytes()));
+    Ok(sheet.map(|sheet| sheet.shown(source.bytes())))
+}
+
+fn page(values: &Values<'_>, walked: &WalkResult, sheet: Option<ShownSheet>) -> Page {
     let mut page = Page::new(what(values, walked));
+    if let Some(sheet) = sheet {
+        sheet.parts.into_iter().for_each(|part| page.push(part));
+        page.words = Some(sheet.words);
+        page.is_complete = sheet.is_complete;
+        return page;
+    }
     let mut single = Vec::new();
     let mut many: Vec<&Rows> = Vec::new();
     let mut small: Vec<&Rows> = Vec::new();

@@ -21,3 +21,11 @@ pub(super) enum Piece {
     /// Invalid JSON, or a premature end of input.
     Broken,
 }
+
+/// Values that are neither strings nor numbers, including the numbers that JSON lacks and Python's spellings.
+pub(super) const WORDS: [&str; 9] = ["true", "false", "null", "NaN", "Infinity", "-Infinity", "True", "False", "None"];
+
+/// Continues a hash with more bytes, however they are divided (FNV-1a).
+pub(super) fn hashed(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

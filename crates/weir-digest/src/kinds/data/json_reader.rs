@@ -4,18 +4,19 @@
 //! record begins, and uses documents that are truncated or followed by other text. Invariants: memory does not depend
 //! on the input, and every call advances.
 
+mod call;
+
 use std::io::{self, BufRead};
 
 pub(super) use super::json_piece::Piece;
+use super::json_piece::{WORDS, hashed};
 use super::value::is_number;
 use crate::Jump;
 
-/// The maximum number of bytes kept of a string or a number.
-const MAX_TEXT_BYTES: usize = 4 << 10;
+/// The maximum number of bytes kept of a string or a number by default.
+pub(super) const MAX_TEXT_BYTES: usize = 4 << 10;
 /// The maximum number of open objects and arrays. Deeper nesting counts as broken.
 const MAX_DEPTH: usize = 256;
-/// Values that are neither strings nor numbers, including the numbers that JSON lacks and Python's spellings.
-const WORDS: [&str; 9] = ["true", "false", "null", "NaN", "Infinity", "-Infinity", "True", "False", "None"];
 
 /// A consumer of the pieces of documents.
 pub(super) trait PieceConsumer {
@@ -24,6 +25,8 @@ pub(super) trait PieceConsumer {
     /// Receives the document verbatim, if it is one line of the output.
     fn raw(&mut self, _line: &str) {}
     fn piece(&mut self, piece: Piece, reader: &Reader<'_>);
+    /// Receives the beginning of a string in which the input ends.
+    fn cut(&mut self, _text: &str) {}
     /// Ends the document, which may be truncated.
     fn end(&mut self) {}
 }
@@ -40,8 +43,10 @@ pub(super) struct Reader<'a> {
     place: usize,
     /// The current line, from 1.
     pub line: u64,
-    /// The text of the last piece; at most the first 4 KiB.
+    /// The text of the last piece, up to the limit.
     pub text: String,
+    /// The maximum number of bytes kept of a string or a number; 4 KiB by default.
+    pub limit: usize,
     /// The full length of the text, and the hash of what is not kept of it.
     pub length: usize,
     pub rest: u64,
@@ -79,7 +84,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn on(bytes: &[u8]) -> Self {
-        Self { buffer: bytes.to_vec(), line: 1, ..Self::default() }
+        Self { buffer: bytes.to_vec(), line: 1, limit: MAX_TEXT_BYTES, ..Self::default() }
     }
 
     /// Starts again with these bytes, which are from this line.
@@ -208,14 +213,17 @@ impl<'a> Reader<'a> {
         self.text.clear();
         (self.length, self.rest) = (0, 0);
         while let Some(byte) = self.peek()? {
-            if !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')) {
+            if !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.') || (byte == b'_' && self.python)) {
                 break;
             }
             self.step();
             self.length += 1;
-            if self.text.len() < MAX_TEXT_BYTES {
+            if self.text.len() < self.limit {
                 self.text.push(char::from(byte));
             }
+        }
+        if self.python && self.peek()? == Some(b'(') {
+            return self.call();
         }
         self.ended();
         let text = self.text.as_str();
@@ -237,6 +245,7 @@ impl<'a> Reader<'a> {
         (self.length, self.rest) = (0, 0);
         loop {
             if !self.refill()? {
+                self.take_text();
                 return Ok(false);
             }
             let rest = self.buffer.get(self.place..).unwrap_or_default();
@@ -244,7 +253,7 @@ impl<'a> Reader<'a> {
             let plain = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
             let used = plain.len();
             let lines = memchr::memchr_iter(b'\n', plain).count() as u64;
-            let room = MAX_TEXT_BYTES.saturating_sub(self.raw.len()).min(used);
+            let room = self.limit.saturating_sub(self.raw.len()).min(used);
             let (plain, beyond) = plain.split_at(room);
             self.raw.extend_from_slice(plain);
             self.rest = hashed(self.rest, beyond);
@@ -263,12 +272,17 @@ impl<'a> Reader<'a> {
                 None => {}
             }
         }
+        self.take_text();
+        Ok(true)
+    }
+
+    /// Makes what was read of a string the text.
+    fn take_text(&mut self) {
         self.text.clear();
         match std::str::from_utf8(&self.raw) {
             Ok(text) => self.text.push_str(text),
             Err(_) => self.text.push_str(&String::from_utf8_lossy(&self.raw)),
         }
-        Ok(true)
     }
 
     fn escape(&mut self) -> io::Result<()> {
@@ -320,7 +334,7 @@ impl<'a> Reader<'a> {
         self.length += c.len_utf8();
         let mut bytes = [0; 4];
         let bytes = c.encode_utf8(&mut bytes).as_bytes();
-        if self.raw.len() < MAX_TEXT_BYTES {
+        if self.raw.len() < self.limit {
             self.raw.extend_from_slice(bytes);
         } else {
             self.rest = hashed(self.rest, bytes);
@@ -382,11 +396,6 @@ impl<'a> Reader<'a> {
         self.at_end |= self.place >= self.buffer.len();
         Ok(self.place < self.buffer.len())
     }
-}
-
-/// Continues a hash with more bytes, however they are divided (FNV-1a).
-fn hashed(hash: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

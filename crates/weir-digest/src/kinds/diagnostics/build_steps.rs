@@ -2,6 +2,7 @@
 
 use crate::text::{number, starts};
 
+/// Returns whether a line says how a step, or the whole build, ended.
 pub(super) fn outcome(text: &str) -> bool {
     let make = text.starts_with("make") || text.starts_with("gmake") || text.starts_with("ninja: ");
     if make && (text.contains("*** ") || text.contains(" not remade because of errors") || text.starts_with("ninja: "))

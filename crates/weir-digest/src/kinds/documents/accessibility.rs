@@ -23,13 +23,18 @@ use table::OpenTable;
 pub(crate) const KIND: Kind = Kind::whole("accessibility", is, read);
 
 const MAX_ITEMS: usize = 80;
+/// The line before a tree, and the maximum number of lines before that.
+const TREE_BEGINS: &str = "```yaml";
+const MAX_LINES_BEFORE: usize = 120;
 /// The maximum depth to which the tree is followed.
 const MAX_DEPTH: usize = 200;
 
-/// Returns whether this is such a tree: nearly all lines are nodes or belong to one.
+/// Returns whether this is such a tree: nearly all lines are nodes or belong to one, from where it begins.
 fn is(sample: &Sample<'_>) -> bool {
     let (mut lines, mut nodes, mut sure) = (0, 0, 0);
-    for line in sample.full_lines() {
+    // A browser's server writes what it did before the tree.
+    let before = sample.full_lines().take(MAX_LINES_BEFORE).position(|line| line.trim() == TREE_BEGINS);
+    for line in sample.full_lines().skip(before.map_or(0, |before| before + 1)) {
         lines += 1;
         if let Some(node) = Node::of(line) {
             nodes += usize::from(node.is_known() || node.role.starts_with('/'));
@@ -43,6 +48,12 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut tree = Tree { groups: vec![ControlGroup::default()], ..Tree::default() };
     Lines::each(source, |line| tree.line(line))?;
     Ok(Some(tree.page()))
+}
+
+/// Returns whether a line is a message of the browser's console: `- [LOG] …`.
+fn is_message(line: &str) -> bool {
+    let level = line.trim_start().strip_prefix("- [").and_then(|rest| rest.split_once(']'));
+    level.is_some_and(|(level, _)| !level.is_empty() && level.bytes().all(|byte| byte.is_ascii_uppercase()))
 }
 
 struct Ancestor {
@@ -79,15 +90,22 @@ struct Tree {
     table: Option<OpenTable>,
     roles: Tally<100>,
     nodes: u64,
+    /// The number of messages of the console before the tree.
+    messages: u64,
     controls: u64,
     links: u64,
 }
 
 impl Tree {
     fn line(&mut self, line: &Line<'_>) {
+        if self.nodes == 0 && is_message(line.text) {
+            self.messages += 1;
+            return;
+        }
         let Some(node) = Node::of(line.text) else {
             let text = line.text.trim();
-            if !text.is_empty() && !text.starts_with("```") && self.page.len() < MAX_ITEMS {
+            let is_mark = ["```", "### ", "// "].iter().any(|mark| text.starts_with(mark));
+            if !text.is_empty() && !is_mark && self.page.len() < MAX_ITEMS {
                 self.page.push(Item::at(line.number, clip(text, 300)));
             }
             return;
@@ -261,7 +279,12 @@ impl Tree {
         let [nodes, headings] = [counted(self.nodes, "node"), counted(self.headings.total, "heading")];
         let [links, controls] = [counted(self.links, "link"), counted(self.controls, "control")];
         let tables = counted(self.table_total, "table");
-        let mut page = Page::new(format!("accessibility tree: {nodes}, {headings}, {links}, {controls}, {tables}"));
+        let messages = match self.messages {
+            0 => String::new(),
+            count => format!(", {}", counted(count, "console message")),
+        };
+        let what = format!("accessibility tree: {nodes}, {headings}, {links}, {controls}, {tables}{messages}");
+        let mut page = Page::new(what);
         page.push(Part::new("page", Weight::Failure, self.page));
         page.push(self.alerts.part("alerts, dialogs and states", Weight::Failure));
         page.push(self.headings.part("headings", Weight::Fact));
@@ -327,6 +350,21 @@ mod tests {
             262: #49 | 10.50 EUR [ref=r49] link "#49" [ref=l49]
             == roles with counts: 1
             cell 100, link 51, row 51, columnheader 2, option 2, alert 1, button 1, combobox 1, form 1, generic 1, heading 1, navigation 1, 2 others 2"##]]);
+    }
+
+    #[test]
+    fn what_the_browser_did_precedes_the_tree() {
+        let text = "### Ran Playwright code\n```js\n// Click Go\nawait page.getByRole('button').click();\n```\n\n\
+                    ### New console messages\n- [LOG] ready @ https://x/a.js\n- [ERROR] 404 () @ https://x/b.js\n\n\
+                    ### Page state\n- Page URL: https://x/\n- Page Snapshot:\n```yaml\n- generic [ref=e1]:\n  \
+                    - heading \"Orders\" [level=1] [ref=e2]\n  - link \"Next\" [ref=e3]:\n    - /url: /2\n  \
+                    - button \"Go\" [ref=e4]\n  - textbox \"Name\" [ref=e5]\n```\n";
+        let shown = digest(text, 600);
+        for fact in
+            ["2 console messages", "Page URL: https://x/", "link \"Next\" [ref=e3] → /2, button \"Go\" [ref=e4]"]
+        {
+            assert!(shown.contains(fact), "{shown}");
+        }
     }
 
     #[test]

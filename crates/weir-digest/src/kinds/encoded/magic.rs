@@ -150,6 +150,7 @@ fn pcap(head: &[u8]) -> Option<String> {
     Some(format!("version {major}.{minor}, up to {most} bytes a packet, {link}"))
 }
 
+/// Returns the names and sizes of the first files of an archive.
 fn tar(head: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut place = 0_usize;
@@ -169,6 +170,7 @@ fn tar(head: &[u8]) -> Vec<String> {
     found
 }
 
+/// Returns the names of the first files of an archive.
 fn zip(head: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut place = 0;

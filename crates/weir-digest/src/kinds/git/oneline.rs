@@ -155,6 +155,7 @@ impl Oneline {
     }
 }
 
+/// Returns the first date in a line, if the format has one.
 fn day_in(text: &str) -> Option<Stamp> {
     let text = text.get(..text.floor_char_boundary(120)).unwrap_or(text);
     let starts = text.match_indices('-').take(6).filter_map(|(at, _)| at.checked_sub(4));

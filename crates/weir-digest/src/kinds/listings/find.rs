@@ -77,6 +77,7 @@ fn name_after(line: &str, fields: usize) -> Option<&str> {
     line.get(line.rfind(name)?..)
 }
 
+/// Returns whether a field is the mode of an entry, as git prints it.
 fn is_mode(word: &str) -> bool {
     word.len() == 6 && ["100", "120", "160", "040"].iter().any(|kind| word.starts_with(kind))
 }

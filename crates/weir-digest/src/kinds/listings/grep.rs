@@ -117,6 +117,7 @@ fn single(sample: &Sample<'_>) -> bool {
     count >= 5 && before > count
 }
 
+/// Returns whether paths repeat, as they do for files with several matches.
 fn paths_repeat(sample: &Sample<'_>) -> bool {
     let mut before = "";
     let (mut same, mut all) = (0, 0);

@@ -235,6 +235,7 @@ impl Tree {
         }
     }
 
+    /// Counts the previous entry, now that it is known whether it is a folder.
     fn count_previous(&mut self, depth: usize) {
         let Some(last) = self.last.take() else { return };
         self.path.truncate(last.depth - 1);

@@ -32,6 +32,7 @@ pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
         }
 }
 
+/// Returns the log level of a line of npm, and its message.
 fn level(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix("npm ")?;
     let (word, said) = rest.split_once(' ').unwrap_or((rest, ""));

@@ -36,6 +36,7 @@ impl Range {
     }
 }
 
+/// Parses a date in any of git's absolute formats.
 pub(crate) fn parse(text: &str) -> Option<Stamp> {
     iso(text).or_else(|| worded(text))
 }

@@ -94,6 +94,7 @@ impl TestOutput {
         }
     }
 
+    /// Returns whether nothing was printed that describes a failure.
     pub(super) fn is_empty(&self) -> bool {
         self.place.is_empty() && self.message.is_empty() && self.end.is_empty() && self.before.is_empty()
     }

@@ -140,6 +140,7 @@ impl Go {
         self.frames.frame(&format!("{name} {place}"), own, FrameOrder::InnermostFirst);
     }
 
+    /// Takes a line of the current goroutine.
     fn in_frames(&mut self, text: &str) -> bool {
         if text.is_empty() || text.starts_with("...") || text.starts_with("goroutine running on other") {
             return true;

@@ -287,6 +287,7 @@ impl TraceGroup {
         Item::at(self.trace.line, text).or(brief)
     }
 
+    /// Writes the messages of the members of an exception group, each once.
     fn write_members(&self, text: &mut String) {
         let mut said: Vec<(&str, u64)> = Vec::new();
         for link in self.trace.links.iter().filter(|link| link.label == MEMBER) {

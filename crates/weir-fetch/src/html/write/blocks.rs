@@ -22,6 +22,7 @@ struct Indent {
 }
 
 impl Blocks {
+    /// Adds words, collapsing white space.
     pub(super) fn words(&mut self, text: &str) {
         if self.is_full() {
             return;

@@ -136,6 +136,7 @@ fn has_something(item: &Item) -> bool {
     item.kind != ItemKind::Module || !item.children.is_empty()
 }
 
+/// Applies the access specifiers in a class to its members.
 fn apply_visibility(item: &mut Item) {
     let mut word = None;
     for mut child in std::mem::take(&mut item.children) {

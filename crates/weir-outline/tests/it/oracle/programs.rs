@@ -43,6 +43,7 @@ pub(super) fn corpus(language: &str) -> PathBuf {
     folder("WEIR_ORACLE_CORPUS").join(language)
 }
 
+/// Compares files with an oracle's answers about them.
 pub(super) fn agreement(oracle: &mut Command, files: &[PathBuf]) -> Agreement {
     assert!(!files.is_empty(), "{oracle:?}: no files to compare");
     let mut child = oracle.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

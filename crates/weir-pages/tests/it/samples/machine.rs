@@ -1,7 +1,8 @@
-//! Window, Health and Settings.
+//! Window, Prefix, Health and Settings.
 
 use weir_pages::health::{Check, CheckState, Health, HookDay, HookTimes, LastHook, OutputRow, SeenOutputs, StoreDay};
 use weir_pages::message::Message;
+use weir_pages::prefix::{Prefix, PrefixPart, ShorterPrefix, UnusedTools};
 use weir_pages::settings::{FileState, Group, SetBy, Setting, Settings, SettingsFile};
 use weir_pages::window::{ClientChoice, SessionCost, SettingPreview, SizeCost, Window};
 
@@ -76,6 +77,67 @@ pub(crate) fn no_window(say: Say<'_>) -> Window {
         compared: vec![],
         setting: None,
         ..window(say)
+    }
+}
+
+pub(crate) fn prefix(say: Say<'_>) -> Prefix {
+    let part = |kind: &str, name: &str, tokens: Option<u64>, monthly: i64, note: &str| PrefixPart {
+        kind: say(kind),
+        name: say(name),
+        tokens,
+        monthly: tokens.map(|_| cents(monthly)),
+        note: say(note),
+    };
+    Prefix {
+        clients: vec![
+            ClientChoice { key: say("gemini"), name: say("Gemini CLI"), is_chosen: true },
+            ClientChoice { key: say("claude"), name: say("Claude Code"), is_chosen: false },
+        ],
+        first: Some(32_400),
+        sessions: 20,
+        pace: say("It was repeated in 1,214 requests within 21 days."),
+        deferral: say("It sends the descriptions of MCP tools in every request (tried with 0.61.0)."),
+        parts: vec![
+            part("MCP server", "notion", Some(17_163), 402, "24 tools, 2 called"),
+            part("MCP server", "playwright", Some(3_764), 88, "25 tools, none called"),
+            part("memory file", "GEMINI.md", Some(2_908), 41, ""),
+            part("MCP server", "depot", None, 0, "not counted: it is disabled"),
+            part("the rest", "", Some(8_565), 201, "system text, the client's own tools, and what Weir cannot see"),
+        ],
+        unused: vec![UnusedTools {
+            server: say("playwright"),
+            unused: 25,
+            all: 25,
+            tokens: 3_764,
+            names: say("browser_click, browser_drag and 23 more"),
+        }],
+        advice: vec![
+            ShorterPrefix {
+                what: say("weir setup gemini --gateway notion"),
+                why: say("2 of its 24 tools were called in 40 sessions"),
+                tokens: 17_163,
+                monthly: Some(cents(402)),
+            },
+            ShorterPrefix {
+                what: say("shorten GEMINI.md"),
+                why: say("it has 2908 tokens; 2000 would be 908 less"),
+                tokens: 908,
+                monthly: None,
+            },
+        ],
+    }
+}
+
+pub(crate) fn no_prefix(say: Say<'_>) -> Prefix {
+    Prefix {
+        clients: vec![],
+        first: None,
+        sessions: 0,
+        pace: say(""),
+        deferral: say(""),
+        parts: vec![],
+        unused: vec![],
+        advice: vec![],
     }
 }
 

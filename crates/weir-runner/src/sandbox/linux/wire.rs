@@ -37,6 +37,7 @@ impl Spec {
         }
     }
 
+    /// Encodes the spec together with the compiled system call filter.
     pub(crate) fn encode(&self, filter: &[u8]) -> Vec<u8> {
         let mut out = Writer::default();
         out.number(match self.level {

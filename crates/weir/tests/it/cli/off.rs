@@ -27,6 +27,7 @@ fn has_store(home: &Home) -> bool {
     home.data().join("projects").exists()
 }
 
+/// Runs a command of a person, and returns what it prints.
 fn typed(home: &Home, arguments: &[&str]) -> String {
     said(&home.piped(arguments))
 }

@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use crate::support::{Home, text};
 
+/// Runs a command on a terminal of its own, and returns what it shows there.
 fn shown(home: &Home, arguments: &[&str]) -> String {
     let quoted = |word: &&str| format!("'{}'", word.replace('\'', r"'\''"));
     let words: Vec<String> = [env!("CARGO_BIN_EXE_weir")].iter().chain(arguments).map(quoted).collect();

@@ -190,6 +190,7 @@ impl World {
         parsed(&self.output(code))
     }
 
+    /// Compiles a probe to where the run can start it.
     pub(super) fn compile(&self, source: &str) {
         compile(source, &self.project().join("out/probe"));
         self.own_all();

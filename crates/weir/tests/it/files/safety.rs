@@ -15,6 +15,7 @@ fn write(path: &str) -> Value {
     json!({ "path": path, "text": "planted\n", "overwrite": true })
 }
 
+/// Checks that a file can be neither read nor written.
 fn check_out_of_reach(server: &mut Server, path: &str) {
     for (tool, arguments) in
         [("context_read", read(path)), ("context_peek", read(path)), ("context_write", write(path))]

@@ -21,6 +21,7 @@ impl Home {
         write(&self.at("engram-export.json"), serde_json::to_string_pretty(export).unwrap());
     }
 
+    /// Forgets the first entry that a search finds.
     fn forget_found(&self, words: &str) {
         let found = self.ok(&["search", words]);
         let reference = found.split_once("[ctx:").unwrap().1.split_once(']').unwrap().0;
@@ -28,6 +29,7 @@ impl Home {
         self.ok(&["forget", reference, "--confirm", plan["confirm"].as_str().unwrap()]);
     }
 
+    /// Checks that a search finds something under a heading.
     fn check_found(&self, words: &str, heading: &str) {
         let found = self.ok(&["search", words]);
         assert!(found.contains(heading), "no {heading:?} in:\n{found}");

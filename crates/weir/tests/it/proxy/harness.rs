@@ -164,6 +164,7 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
+    /// Starts a proxy in the project, in front of an API.
     pub(super) fn start(home: &Home, url: &str) -> Self {
         Self::spawn(Self::command(home, url))
     }

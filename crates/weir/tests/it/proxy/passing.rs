@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use super::harness::{Api, Proxy};
-use super::{ANTHROPIC, Conversation, build, parsed};
+use super::{ANTHROPIC, Conversation, build, parsed, replacement};
 use crate::support::{Home, TIMEOUT};
 
 #[test]
@@ -62,6 +62,43 @@ fn headers_pass_except_those_of_the_connection() {
     assert_eq!((asked.header("te"), asked.header("connection")), (None, None));
     assert_eq!(asked.header("host"), Some(api.address().to_string().as_str()));
     assert_eq!(asked.line, "GET /v1/models?limit=3 HTTP/1.1");
+}
+
+/// Claude Code's auto mode: the API judges each call of a tool before it runs.
+#[test]
+fn the_safety_check_of_auto_mode_passes_byte_for_byte() {
+    const BETA: &str = "claude-code-20250219,dangerous-tool-use-2026-09-03";
+    const FIELD: &str = concat!(
+        "{ \"safeguards\":[{\"type\":\"dangerous_tool_use\" , \"rules\":{\"allow\":[\"\\u0042ash(ls:*)\"],",
+        "\"deny\":[]},\"n\":1.0}],",
+    );
+    const ANSWER: &[u8] = concat!(
+        "{\"type\":\"message\", \"content\":[{\"type\":\"safeguard_result\",\"verdict\":\"allow\",\"tool_use_id\":\"t\\u0031\"},",
+        "{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"Bash\",\"input\":{\"command\":\"ls\"}}],\"safeguards\":{\"x\":1e3}}\n",
+    )
+    .as_bytes();
+    let home = Home::new();
+    let api = Api::answering(|_, stream| {
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", ANSWER.len());
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(ANSWER).unwrap();
+    });
+    let proxy = Proxy::start(&home, &api.url());
+    let mut conversation = Conversation::new(&ANTHROPIC);
+    let long = build("harbour");
+    let with_field = |conversation: &Conversation| conversation.body().replacen('{', FIELD, 1);
+    let send = |body: &str| {
+        let answered = proxy.send("POST /v1/messages?beta=true", &[("anthropic-beta", BETA)], body.as_bytes());
+        assert_eq!((answered.status, answered.body.as_slice()), (200, ANSWER));
+        assert_eq!(api.last().header("anthropic-beta"), Some(BETA));
+        String::from_utf8(api.last().body).unwrap()
+    };
+    let small = with_field(conversation.ran("toolu_1", "ls", "a few words\n"));
+    assert_eq!(send(&small), small);
+    // Where a result is held back, nothing but that result differs.
+    let large = with_field(conversation.ran("toolu_2", "make", &long));
+    assert!(replacement(&large, &send(&large), &long).contains("held as [ctx:"));
 }
 
 #[test]
@@ -176,6 +213,6 @@ fn a_body_in_chunks_is_read_like_any_other() {
     stream.write_all(b"0\r\n\r\n").unwrap();
     stream.read_to_end(&mut Vec::new()).unwrap();
     let asked = api.last();
-    super::replacement(&body, &String::from_utf8(asked.body.clone()).unwrap(), &output);
+    replacement(&body, &String::from_utf8(asked.body.clone()).unwrap(), &output);
     assert_eq!(asked.header("content-length"), Some(asked.body.len().to_string().as_str()));
 }

@@ -162,6 +162,7 @@ fn a_killed_server_leaves_nothing_running_and_a_sound_store() {
     home.ok(&["doctor"]);
 }
 
+/// Sends a signal and waits for the end of the program.
 fn interrupt(home: &Home, process: &mut Child, signal: &str) -> ExitStatus {
     let sent = home.command("kill", &[&format!("-{signal}"), &process.id().to_string()]).status().unwrap();
     assert!(sent.success(), "kill: {sent}");

@@ -55,6 +55,7 @@ impl Server {
         self.send_line(message.to_string().as_bytes());
     }
 
+    /// Answers a request of the server's.
     pub(crate) fn reply(&mut self, id: &Value, result: Value) {
         self.send_line(json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string().as_bytes());
     }

@@ -36,7 +36,7 @@ const USER_STORE: &str = "user";
 const IN_STORE: &[&str] = &["log.db", "index.db", "spool"];
 
 /// What Weir reads in its configuration folder.
-const IN_CONFIG: &[&str] = &["config.toml", switch::FILE, "prices.toml"];
+const IN_CONFIG: &[&str] = &["config.toml", switch::FILE, "prices.toml", "servers.json"];
 
 pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);

@@ -48,7 +48,7 @@ const LAST_ENDINGS: &[&str] = &[
 ];
 
 /// Replaces the word from `start` to the end of `text` by its stem. The word is in lower case.
-pub(super) fn stem(text: &mut String, start: usize) {
+pub fn stem(text: &mut String, start: usize) {
     let length = text.len().saturating_sub(start);
     if !(MIN_STEMMED_BYTES..=MAX_STEMMED_BYTES).contains(&length) {
         return;

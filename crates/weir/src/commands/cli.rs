@@ -10,11 +10,14 @@ mod summary;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use weir_context::Context;
 use weir_core::query::terms;
+use weir_gateway::{ClientPeer, Gateway};
+use weir_host::answer::Answer;
 use weir_host::env::Env;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::face::Face;
@@ -23,11 +26,12 @@ use weir_host::paint;
 use weir_host::signal;
 use weir_operations::functions;
 use weir_operations::tool_call;
-use weir_operations::{Arguments, OPERATIONS};
+use weir_operations::{Arguments, Effect, OPERATIONS};
 use weir_run::unfinished::{self, AuditDepth};
 use weir_session::replay;
-use weir_session::window;
+use weir_session::{prefix, window};
 
+use super::call;
 use super::config_file;
 use super::live;
 use super::man;
@@ -35,6 +39,7 @@ use super::notes;
 use super::overview;
 use super::policy;
 use super::runs;
+use super::servers;
 use super::stores;
 use super::switch;
 use super::sync;
@@ -100,6 +105,7 @@ One minute:
   weir note \"Tests use port 7071\"  store a note
   weir search port tests           find the note
   weir stats                       count the tokens that were held back
+  weir prefix                      show what every request repeats
   weir ui                          look at all of it in a browser
   weir off                         turn Weir off in this project
   weir doctor                      check everything, and say how to fix it
@@ -129,9 +135,6 @@ fn command() -> Command {
         .global(true)
         .hide(true)
         .help("Print what a model gets: within a budget, with marks around stored text, and times in UTC");
-    let mcp = Command::new("mcp")
-        .about("Serve the operations to an MCP client on standard input and output")
-        .after_long_help("Example for a client's configuration:\n  {\"command\": \"weir\", \"args\": [\"mcp\"]}");
     let completions = Command::new("completions")
         .about("Print shell completions")
         .after_long_help("Example:\n  weir completions bash > ~/.local/share/bash-completion/completions/weir")
@@ -148,24 +151,42 @@ fn command() -> Command {
         .subcommands(stores::commands())
         .subcommands([
             runs::command(),
+            call::command(),
             undo::command(),
             notes::command(),
             policy::command(),
+            servers::command(),
             replay::command(),
             window::command(),
+            prefix::command(),
             statusline::command(),
             functions::command(),
             weir_serve::command::command(),
             sync::command(),
             weir_proxy::command(),
             weir_ui::command(),
-            mcp,
+            mcp_command(),
             config_file::command(),
             upgrade::command(),
             uninstall::command(),
             completions,
             man::command(),
         ])
+}
+
+fn mcp_command() -> Command {
+    Command::new("mcp")
+        .about("Serve the operations to an MCP client on standard input and output")
+        .after_long_help(
+            "Example for a client's configuration:\n  {\"command\": \"weir\", \"args\": [\"mcp\"]}\n\nOther MCP servers can \
+             stand behind this one: `weir servers` lists them, and `weir setup --gateway` moves those of your clients.",
+        )
+        .arg(
+            Arg::new("server")
+                .long("server")
+                .value_name("NAME")
+                .help("Serve one of the servers behind Weir in its own name, and treat only its results"),
+        )
 }
 
 fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
@@ -221,7 +242,12 @@ fn serve_or_call(env: &Env, name: &str, arguments: &ArgMatches) -> Result<ExitCo
     let runtime = runtime()?;
     let code = if name == "mcp" {
         let context = Context::new(env, Face::Mcp)?;
-        runtime.block_on(weir_mcp::serve(context, env.client_session.clone())).map(|()| ExitCode::SUCCESS)
+        let session = env.client_session.clone();
+        let served = match arguments.get_one::<String>("server") {
+            Some(server) => runtime.block_on(weir_mcp::serve_one(context, server, session)),
+            None => runtime.block_on(weir_mcp::serve(context, session)),
+        };
+        served.map(|()| ExitCode::SUCCESS)
     } else {
         let live = if printing.is_for_person() { live::output() } else { None };
         // A file that cannot be used is one of the things that doctor reports.
@@ -263,6 +289,10 @@ fn call(
     if name == "window" {
         return printing.finish(window::run(&context, arguments, |client| weir_setup::window_set(&context, client))?);
     }
+    if name == "prefix" {
+        let count = |starts| weir_operations::counted_parts(&context, starts);
+        return printing.finish(prefix::run(&context, arguments, count)?);
+    }
     if name == upgrade::UPGRADE {
         return printing.finish(upgrade::run(&context)?);
     }
@@ -278,8 +308,8 @@ fn call(
         let answer = sync::run(&context, arguments)?;
         return answer.map_or(Ok(ExitCode::SUCCESS), |answer| printing.finish(answer));
     }
-    if name == runs::RUNS {
-        return printing.finish(runtime.block_on(runs::run(&context, arguments))?);
+    if let Some(running) = awaited(&context, name, arguments) {
+        return printing.finish(runtime.block_on(running)?);
     }
     if name == undo::UNDO {
         return printing.finish(undo::run(&context, arguments)?);
@@ -305,6 +335,19 @@ fn call(
     call_operation(runtime, &context, name, arguments)
 }
 
+/// A command that waits for other processes.
+type RunningCommand<'a> = Pin<Box<dyn Future<Output = Result<Answer, CommandError>> + 'a>>;
+
+/// Starts one of the commands that wait for other processes.
+fn awaited<'a>(context: &'a Context, name: &str, arguments: &'a ArgMatches) -> Option<RunningCommand<'a>> {
+    Some(match name {
+        runs::RUNS => Box::pin(runs::run(context, arguments)),
+        servers::SERVERS => Box::pin(servers::run(context, arguments)),
+        call::CALL => Box::pin(call::run(context, arguments)),
+        _ => return None,
+    })
+}
+
 fn call_operation(
     runtime: &tokio::runtime::Runtime,
     context: &Context,
@@ -322,7 +365,13 @@ fn call_operation(
     {
         return Err(off.error());
     }
-    let mut running = operation.start(context.clone(), Arguments::Shell(arguments))?;
+    let context_of_code = match operation.effect {
+        Effect::Runs => {
+            Gateway::new(context, ClientPeer::default()).for_code(context.clone(), runtime.handle().clone())
+        }
+        _ => context.clone(),
+    };
+    let mut running = operation.start(context_of_code, Arguments::Shell(arguments))?;
     let answer = runtime.block_on(async {
         tokio::select! {
             answer = &mut running => answer,

@@ -21,6 +21,7 @@ fn examples(help: &str) -> Vec<String> {
     commands.filter_map(|text| text.split(" > ").next()?.split(" | ").next().map(str::to_owned)).collect()
 }
 
+/// Splits a command into words, as a shell does.
 fn words(text: &str) -> Vec<String> {
     let (mut words, mut quote, mut is_open) = (Vec::new(), None, false);
     for letter in text.chars() {

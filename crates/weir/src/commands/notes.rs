@@ -153,6 +153,7 @@ async fn confirm(context: &Context, references: Vec<Reference>) -> Result<Answer
     Ok(Answer::new(text.collect::<Vec<_>>().join("\n"), json!({ "confirmed": data })))
 }
 
+/// Runs the review, or confirms the given notes.
 pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let named = |option: &str| arguments.get_many::<String>(option).map(|texts| texts.cloned().collect::<Vec<_>>());
     let knowledge = KnowledgeContext::of(context);

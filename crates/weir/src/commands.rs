@@ -1,5 +1,6 @@
-//! The faces: the ways to reach the operations. Each is a projection of [`weir_operations::OPERATIONS`].
+//! The command line, and the commands that only a person uses, a file each.
 
+pub(crate) mod call;
 pub(crate) mod cli;
 mod config_file;
 mod editor;
@@ -11,6 +12,7 @@ mod overview;
 mod pager;
 mod policy;
 mod runs;
+mod servers;
 mod stores;
 mod switch;
 mod sync;
