@@ -247,9 +247,7 @@ fn misbehaved(act: &Act, ran: &Ran, code: Option<i32>) -> Option<String> {
             .then(|| format!("a hook ended with {}", ran.report.trim_end()));
     }
     let is_known = code.is_some_and(|code| matches!(code, 0..=7 | 125 | 126 | 130));
-    // A write that wakes the runtime goes to a counter of the kernel, and never fails in this way.
-    let is_possible = !all.contains("failed to wake I/O driver");
-    if !is_known || (all.contains("panicked") && is_possible) {
+    if !is_known || all.contains("panicked") {
         return Some(format!("it ended with {}", ran.report.lines().last().unwrap_or_default()));
     }
     // An answer, even that there is none, is true or says what it leaves out.
