@@ -62,7 +62,7 @@ pub struct UnusedTools {
 /// Something that shortens the first request.
 #[derive(Debug, Clone)]
 pub struct ShorterPrefix {
-    /// The command, or what to do where there is none.
+    /// The command, or what to do where there is none, as an imperative.
     pub what: Text,
     pub why: Text,
     pub tokens: u64,
@@ -75,8 +75,8 @@ impl Prefix {
             (self.head(shell))
             @if self.parts.is_empty() {
                 (empty("Nothing is known of first requests yet.", html! {
-                    "Transcripts of clients are read where they write them, and `weir prefix` counts the tools of MCP "
-                    "servers."
+                    "Transcripts of clients are read where they write them, and " code { "weir prefix" } " counts the tools "
+                    "of MCP servers."
                 }))
             } @else {
                 (self.chart())
@@ -129,7 +129,7 @@ impl Prefix {
         section(
             "h-parts",
             "What every request repeats",
-            html! { "`weir prefix` counts the tools of new servers" },
+            html! { code { "weir prefix" } " counts the tools of new servers" },
             html! { (figure.render()) (as_table("Tokens by part", &self.table())) },
         )
     }
@@ -193,12 +193,14 @@ impl Prefix {
                 }))
             }
             @for one in &self.advice {
-                (command(&one.what))
+                @let is_command = one.what.raw().starts_with("weir ");
                 p {
                     "Up to " (count(one.tokens)) " tokens less in each request"
                     @if let Some(monthly) = one.monthly { ", " (monthly.show()) " a month" }
+                    @if !is_command { ", if you " (one.what) }
                     ": " (one.why) "."
                 }
+                @if is_command { (command(&one.what)) }
             }
         };
         section("h-do", "What to do", html! {}, content)
@@ -218,7 +220,7 @@ impl Prefix {
                 }
             }
         };
-        section("h-unused", "Tools that no transcript calls", html! {}, content)
+        section("h-unused", "Tools never called in your transcripts", html! {}, content)
     }
 }
 

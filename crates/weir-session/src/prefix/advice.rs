@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::parts::PartKind;
 use super::study::{Prefix, SentPart};
+use crate::replay::report::table::number;
 
 /// A part below this many tokens is not worth a command.
 const MIN_TOKENS: u64 = 500;
@@ -15,7 +16,7 @@ const MIN_SESSIONS: usize = 5;
 /// Something to do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
-    /// The command, or what to do where there is none.
+    /// The command, or what to do where there is none, as an imperative.
     pub what: String,
     pub why: String,
     /// The tokens that each request has less, at most.
@@ -55,7 +56,8 @@ fn about(prefix: &Prefix, sent: &SentPart) -> Option<Advice> {
         }
         PartKind::Memory if tokens > LONG_FILE_TOKENS => {
             let less = tokens - LONG_FILE_TOKENS;
-            let why = format!("it has {tokens} tokens; {LONG_FILE_TOKENS} would be {less} less");
+            let [has, long] = [tokens, LONG_FILE_TOKENS].map(|tokens| number(tokens as i64));
+            let why = format!("it has {has} tokens, and Weir calls it long from {long}");
             return Some(Advice {
                 what: format!("shorten {}", part.name),
                 why,

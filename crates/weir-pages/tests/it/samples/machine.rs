@@ -120,7 +120,7 @@ pub(crate) fn prefix(say: Say<'_>) -> Prefix {
             },
             ShorterPrefix {
                 what: say("shorten GEMINI.md"),
-                why: say("it has 2908 tokens; 2000 would be 908 less"),
+                why: say("it has 2,908 tokens, and Weir calls it long from 2,000"),
                 tokens: 908,
                 monthly: None,
             },
