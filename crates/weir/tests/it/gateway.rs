@@ -1,6 +1,7 @@
 //! Other MCP servers behind the program: found, called, and kept from doing harm.
 #![cfg(target_os = "linux")]
 
+mod attempts;
 mod code;
 mod hostile;
 mod passed;
