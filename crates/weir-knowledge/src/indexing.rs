@@ -6,6 +6,7 @@
 mod ignored;
 mod job;
 mod label;
+mod named;
 mod read;
 mod report;
 mod walk;
@@ -26,6 +27,7 @@ use weir_store::{NewFile, Stamp};
 
 use job::IndexJob;
 pub use job::SETTLE_NANOS;
+pub use named::{NamedFile, NamedFiles, refresh_named};
 pub use read::content as read_content;
 pub use report::IndexData;
 use report::IndexReport;

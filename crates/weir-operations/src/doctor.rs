@@ -4,7 +4,7 @@
 mod counts;
 mod deferral;
 mod gateway;
-mod memory;
+pub(crate) mod memory;
 mod outputs;
 mod parts;
 mod servers;

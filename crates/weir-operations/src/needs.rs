@@ -14,6 +14,7 @@ use weir_host::error::CommandError;
 use weir_host::face::{Face, Reader};
 use weir_host::git::Head;
 use weir_host::when;
+use weir_knowledge::indexing::{NamedFiles, refresh_named};
 use weir_knowledge::mapping::{self, FoundSymbol, SymbolQuery};
 use weir_knowledge::moved;
 use weir_knowledge::staleness::{self, Doubt};
@@ -151,6 +152,13 @@ impl KnowledgeContext {
             (Some(local), Some(store)) => mapping::find_symbols(local, store, &self.scope, wanted),
             _ => Ok(Vec::new()),
         }
+    }
+
+    /// Makes files of this machine searchable as they are now. Without a machine there are none.
+    pub async fn refresh_named(&self, places: fn(&Context) -> NamedFiles) -> Result<(), CommandError> {
+        let Some(local) = self.local.clone() else { return Ok(()) };
+        let scope = self.scope();
+        self.with_stores(move |open| refresh_named(&local, open, &scope, &places(&local))).await
     }
 
     /// Returns a hint for an empty store if the project may have been moved on this machine.

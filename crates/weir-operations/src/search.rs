@@ -17,6 +17,7 @@ use weir_knowledge::staleness::{self, Doubt};
 use weir_store::{Findings, HistoryFilter, Hit, Store};
 
 use super::{Declared, Effect, Listing};
+use crate::doctor::memory;
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
 use crate::semantic::{EmbeddedQuery, Searcher};
@@ -209,7 +210,10 @@ pub struct FoundHits {
 }
 
 pub async fn hits(context: &KnowledgeContext, query: Query) -> Result<FoundHits, CommandError> {
-    let QueryResult { findings, no_vector, more, left_out, .. } = search(&Searcher::new(context).await?, query).await?;
+    let unread = refresh(context).await;
+    let found = search(&Searcher::new(context).await?, query).await?;
+    let QueryResult { findings, no_vector, more, mut left_out, .. } = found;
+    left_out.extend(unread);
     let entries: Vec<&Entry> = findings.hits.iter().map(|hit| &hit.entry).collect();
     let doubts = context.doubts(&entries, staleness::GIT_TIMEOUT).await;
     Ok(FoundHits { findings, no_vector, more, doubts, left_out })
@@ -224,13 +228,21 @@ pub(super) async fn find_and_show(
 }
 
 async fn find(context: &KnowledgeContext, queries: Vec<Query>) -> Result<Vec<QueryResult>, CommandError> {
+    let unread = refresh(context).await;
     let searcher = Searcher::new(context).await?;
     let mut all = Vec::with_capacity(queries.len());
     for query in queries {
-        let found = search(&searcher, query).await?;
+        let mut found = search(&searcher, query).await?;
+        found.left_out.extend(unread.clone());
         all.push(complete(context, found).await?);
     }
     Ok(all)
+}
+
+/// Makes the rules and memories of clients searchable as they are now. Returns what there is to say if that fails.
+async fn refresh(context: &KnowledgeContext) -> Option<String> {
+    let error = context.refresh_named(memory::places).await.err()?;
+    Some(format!("rules and memories of clients are not searched as they are now: {}", error.message))
 }
 
 /// Adds symbols and notes by their topic to what was found, and to nothing found what there is instead.

@@ -100,6 +100,12 @@ impl<'a> IndexJob<'a> {
         self.finish()
     }
 
+    /// Removes files that are not to be found any more.
+    pub(super) fn drop(&mut self, sources: Vec<String>) -> Result<(), CommandError> {
+        self.gone.extend(sources);
+        self.finish()
+    }
+
     /// Removes what was indexed under the names of folders and files in the root, before the root itself was.
     pub(super) fn forget_parts_of_the_root(&mut self, root: &Path) -> Result<(), CommandError> {
         for entry in root.read_dir().into_iter().flatten().flatten() {
@@ -224,7 +230,7 @@ impl<'a> IndexJob<'a> {
     }
 }
 
-fn is_as_it_was(stamp: &Stamp, found: &FoundFile) -> bool {
+pub(super) fn is_as_it_was(stamp: &Stamp, found: &FoundFile) -> bool {
     stamp.bytes == found.bytes && stamp.modified == found.modified
 }
 

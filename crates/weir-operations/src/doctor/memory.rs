@@ -13,6 +13,7 @@ use weir_context::Context;
 use weir_core::wording::{counted, one_line};
 use weir_host::error::CommandError;
 use weir_host::foreign::{self, MAX_SETTINGS_BYTES};
+use weir_knowledge::indexing::{NamedFile, NamedFiles};
 
 use super::Check;
 
@@ -22,6 +23,8 @@ const NAME: &str = "memory file";
 const MAX_NAMED_PATHS: usize = 3;
 const MAX_PATH_CHARS: usize = 80;
 const MAX_IMPORTS: usize = 50;
+/// The most files of such a folder that are searched.
+const MAX_NOTES: usize = 200;
 /// The endings by which a word after `@` is taken for the path of a file rather than for a name.
 const ENDINGS: [&str; 5] = [".md", ".mdc", ".txt", ".json", ".toml"];
 
@@ -32,6 +35,15 @@ struct KnownFiles {
     checked: String,
     files: Vec<KnownFile>,
     folders: Vec<KnownFolder>,
+    notes: Vec<NotesFolder>,
+}
+
+/// A folder in which a client keeps what it has learned, to read it when it is needed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NotesFolder {
+    base: FileBase,
+    path: String,
 }
 
 /// A folder of files that a client describes to its model.
@@ -95,6 +107,33 @@ pub(super) fn check(context: &Context) -> Vec<Check> {
         }
     });
     found.collect()
+}
+
+/// Returns where the rules and memories are that clients keep for a project, whether they exist or not.
+pub(crate) fn places(context: &Context) -> NamedFiles {
+    let Ok(known) = known() else { return NamedFiles::default() };
+    let mut places = NamedFiles::default();
+    for file in &known.files {
+        let Some(base) = folder_of(context, file.base) else { continue };
+        let label = (file.base != FileBase::Project).then(|| short(context, &base, &file.path));
+        places.files.push(NamedFile { path: base.join(&file.path), label });
+    }
+    for folder in &known.notes {
+        let Some(base) = folder_of(context, folder.base) else { continue };
+        let (folder, label) = (base.join(&folder.path), short(context, &base, &folder.path));
+        let label = label.trim_end_matches('/').to_owned();
+        let files = folder.read_dir().into_iter().flatten().flatten().map(|file| file.path());
+        let is_text = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "md");
+        for path in files.filter(is_text).take(MAX_NOTES) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let file = NamedFile { path, label: Some(format!("{label}/{name}")) };
+            if places.files.iter().all(|place| place.path != file.path) {
+                places.files.push(file);
+            }
+        }
+        places.folders.push(label);
+    }
+    places
 }
 
 /// A memory file, as the first request of its clients has it.

@@ -6,7 +6,7 @@ use std::path::Path;
 use expect_test::expect;
 use serde_json::Value;
 
-use crate::support::{Home, WEIR, age, feed, parsed, text};
+use crate::support::{Home, WEIR, age, feed, parsed, text, write};
 
 impl Home {
     /// Returns the sources in which a search finds this word. Other sources may be similar in meaning.
@@ -324,4 +324,31 @@ fn thousands_of_files_are_taken_in_batches() {
     assert_eq!(home.found(&["n1202x"]), ["many/5/1202.txt"]);
     std::fs::remove_dir_all(home.project().join("many/3")).unwrap();
     assert_eq!(counts(&home.answer(&["index", "many"])), [0, 0, 1_031, 172]);
+}
+
+#[test]
+fn rules_and_memories_of_clients_are_found_where_they_are() {
+    let home = Home::new();
+    home.ok(&["note", "anything"]);
+    let name = home.project().display().to_string().replace(|char: char| !char.is_ascii_alphanumeric(), "-");
+    let memory = format!(".claude/projects/{name}/memory/lessons.md");
+    for (path, text) in [
+        ("project/AGENTS.md".to_owned(), "Always run the porcupine before a release.\n"),
+        (".claude/CLAUDE.md".to_owned(), "The wombat is mine.\n"),
+        (memory.clone(), "The ocelot port is 4711.\n"),
+    ] {
+        write(&home.at(&path), text);
+        age(&home.at(&path), 60);
+    }
+    assert_eq!(home.found(&["porcupine"]), ["AGENTS.md"]);
+    assert_eq!(home.found(&["wombat"]), ["~/.claude/CLAUDE.md"]);
+    assert_eq!(home.found(&["ocelot"]), [format!("~/{memory}")]);
+    home.write("AGENTS.md", "Always feed the heron.\n");
+    assert_eq!(home.found(&["heron"]), ["AGENTS.md"]);
+    assert!(home.found(&["porcupine"]).is_empty());
+    std::fs::remove_file(home.at(&memory)).unwrap();
+    assert!(home.found(&["ocelot"]).is_empty());
+    // What was indexed with the project keeps its one name.
+    home.ok(&["index", "."]);
+    assert_eq!(home.found(&["heron"]), ["./AGENTS.md"]);
 }
