@@ -291,7 +291,9 @@ impl Exchange<'_> {
 
     /// Removes an entry from the store, as its author has, and checks that nothing is left.
     fn remove(&mut self, row: &TeamRecord, target: &TeamRecord) -> Result<bool, CommandError> {
-        if row.user != target.user || target.kind != TeamKind::Kept {
+        // A file could name anybody as its author, so what was written here is removed only here.
+        let is_forged = self.is_through_git() && target.is_own && !row.is_own;
+        if row.user != target.user || target.kind != TeamKind::Kept || is_forged {
             return Ok(true);
         }
         if let Some(reference) = target.reference {

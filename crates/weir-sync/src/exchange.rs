@@ -13,6 +13,7 @@ use weir_store::{Store, TeamConnection, TeamDb, TeamKind, TeamRecord, TeamState}
 use super::ledger::Ledger;
 use super::sealing::SealReport;
 use super::server::{Downloaded, Page, Server};
+use super::shared_folder::GIT;
 use super::vault::{KeyWish, MemberNews, SealState, Vault};
 
 /// How often an exchange begins again because the server's log, the host or the keys have changed.
@@ -223,6 +224,11 @@ impl<'a> Exchange<'a> {
         }
     }
 
+    /// Whether the records go through a folder of the project, in which anybody may have written in any name.
+    pub(super) fn is_through_git(&self) -> bool {
+        self.ledger.connection.server == GIT
+    }
+
     /// Whether the notes of a user are taken.
     pub(super) fn takes(&self, user: &str) -> bool {
         let is_named = |names: &[String]| names.iter().any(|name| name == user);
@@ -231,7 +237,7 @@ impl<'a> Exchange<'a> {
 
     /// Receives everything that is new, and the last record that is not, to see that the log is the same one.
     fn receive(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
-        if self.vault.must_read_again() {
+        if self.vault.must_read_again() || !server.keeps_order() {
             self.ledger.connection.position = 0;
         }
         let mut after = self.ledger.connection.position.saturating_sub(1);

@@ -1,5 +1,5 @@
-//! The client of a team server: sends the project's notes as records, and keeps those of teammates in the project's
-//! store, where every search finds them, offline too.
+//! The client of a team server, or of a folder that git carries: sends the project's notes as records, and keeps those
+//! of teammates in the project's store, where every search finds them, offline too.
 //!
 //! The state of an exchange is in `team.db`, next to the log; hooks do not open it. A received note is an entry with
 //! the origin `teammate` and the source `team/NAME`, so searches, guides and reviews need no second path. Its topic
@@ -25,6 +25,7 @@
 //!   id is used twice.
 //! - Each exchange reads the last known record again. If another record is in its place, the server's log was restored
 //!   to an older state.
+//! - Through git, only notes that the user has named are shared, and a note written here is removed only here.
 //! - In a sealed project no entry leaves the machine in clear: `may_leave` checks every record. Keys and members come
 //!   from the log alone, and only from changes that a member has signed. What a machine knows of them only grows. Once
 //!   it knows that a project is sealed, it takes no entry in clear that it does not have.
@@ -57,6 +58,7 @@ mod sealed_hazard_tests;
 mod sealing;
 mod server;
 mod session_end;
+mod shared_folder;
 #[cfg(test)]
 mod simulation_tests;
 mod token;
@@ -67,8 +69,9 @@ mod words;
 pub use exchange::{Exchange, PreviewedRecord, Report};
 pub use lock::ExchangeLock;
 pub use sealing::{SealReport, described};
-pub use server::{ConnectedServer, whose_token};
+pub use server::{ConnectedServer, Server, whose_token};
 pub use session_end::{forget_mark, mark_synced, sync_after_session};
+pub use shared_folder::{GIT, NOTES_FOLDER, SharedFolder};
 pub use token::{MAX_TOKEN_BYTES, ReleasedToken, read_token, release_token, store_token};
 pub use vault::{KeyWish, Vault};
 pub use words::{Remarks, confirmed, forgotten, remarks, standing};

@@ -113,6 +113,7 @@ impl Exchange<'_> {
 
     /// Adds the notes of the project that are not shared yet, oldest first, and what they supersede.
     fn add_notes(&mut self) -> Result<(), CommandError> {
+        let named = self.named()?;
         let mut notes = self.store.notes(&self.scope, usize::MAX)?;
         notes.reverse();
         for entry in notes.into_iter().map(|note| note.entry) {
@@ -121,11 +122,14 @@ impl Exchange<'_> {
                 continue;
             }
             let Some(note) = &entry.note else { continue };
+            let superseded = self.superseded_by(note)?;
+            if self.is_through_git() && !named.contains(&entry.reference) && !self.has_own(&superseded) {
+                continue;
+            }
             if entry.origin == Origin::Model && note.kind == NoteKind::Decision && note.confirmed_at.is_none() {
                 self.report.unconfirmed.push(entry.reference);
                 continue;
             }
-            let superseded = self.superseded_by(note)?;
             let Some(by) = self.add_entry(&entry)? else { continue };
             for old in superseded {
                 self.add(Body::Superseded { old, by }, String::new(), entry.at)?;
@@ -150,11 +154,21 @@ impl Exchange<'_> {
         Ok(records)
     }
 
-    /// Adds the other entries that the user has named.
-    fn add_included(&mut self) -> Result<(), CommandError> {
+    /// Returns what the user has named to be sent too, now and before.
+    fn named(&self) -> Result<Vec<Reference>, CommandError> {
         let mut named = self.ledger.db().to_include()?;
         named.extend(&self.included);
-        for reference in named {
+        Ok(named)
+    }
+
+    /// Whether one of these records was written here.
+    fn has_own(&self, records: &[RecordId]) -> bool {
+        records.iter().any(|id| self.ledger.get(&id.to_string()).is_some_and(|row| row.is_own))
+    }
+
+    /// Adds the other entries that the user has named.
+    fn add_included(&mut self) -> Result<(), CommandError> {
+        for reference in self.named()? {
             if self.ledger.of_entry(reference).is_some() {
                 continue;
             }

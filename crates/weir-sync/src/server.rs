@@ -26,6 +26,11 @@ pub trait Server {
 
     /// Returns what follows a position.
     fn download(&self, after: u64) -> Result<Downloaded, CommandError>;
+
+    /// Whether a record stays at its position, and new ones come after all others.
+    fn keeps_order(&self) -> bool {
+        true
+    }
 }
 
 /// What became of records that were sent.

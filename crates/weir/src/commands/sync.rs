@@ -1,6 +1,7 @@
-//! `weir sync`: connects a project to a team server, and exchanges notes with it. Invariants: only these options
-//! connect a project, never anything in a repository; a dry run sends nothing.
+//! `weir sync`: connects a project to a team server, or to its own repository, and exchanges notes with it. Invariants:
+//! only these options connect a project, never anything in a repository; a dry run sends nothing.
 
+mod git;
 mod sealing;
 
 use std::io::Read as _;
@@ -16,7 +17,7 @@ use weir_host::error::{CommandError, ErrorKind};
 use weir_host::when;
 use weir_records::{HostId, MAX_NAME_BYTES, is_name};
 use weir_store::{TeamConnection, TeamDb};
-use weir_sync::{ConnectedServer, Exchange, ReleasedToken, Report, Vault};
+use weir_sync::{ConnectedServer, Exchange, GIT, NOTES_FOLDER, ReleasedToken, Report, Server, SharedFolder, Vault};
 
 pub(crate) const SYNC: &str = "sync";
 /// The folder in which a project that is not connected tries what it would send.
@@ -33,10 +34,13 @@ Examples:
   weir sync --include k7f2m9q4xz        share this output too
   weir sync --seal                      seal the project, so that its server cannot read it
   weir sync --key                       print the key of this machine, for a member to admit
+  weir sync --git --as ana --include k7f2m9q4xz
+                                        share this note as a file in the repository, without a server
   weir sync --stop                      end the connection; notes stay
 
 The project's notes are shared, but a decision that a model wrote only once you have confirmed it. Captured events are \
-never shared, and outputs only with --include. Clients with hooks sync after a session or a turn. docs/team.md has the \
+never shared, and outputs only with --include. Through git, only notes named with --include are shared, and those that \
+take their place. Clients with hooks sync after a session or a turn. docs/team.md has the \
 details.";
 
 pub(crate) fn command() -> Command {
@@ -49,7 +53,7 @@ pub(crate) fn command() -> Command {
     let stop = stop.conflicts_with_all(["server", "include", "dry-run"]);
     let parse = |text: &str| Reference::parse(text).map_err(|error| error.to_string());
     let command = Command::new(SYNC)
-        .about("Share the project's notes with a team server, and receive your teammates' notes")
+        .about("Share the project's notes with a team, and receive your teammates' notes")
         .after_long_help(AFTER_HELP)
         .arg(server.help("Connect this project to a team server"))
         .arg(token.requires("server").help("File with the token, readable only by you; - reads standard input"))
@@ -58,7 +62,7 @@ pub(crate) fn command() -> Command {
         .arg(flag("dry-run", "Print what would be sent without sending it"))
         .arg(flag("quiet", "Print nothing; `weir doctor` shows a failure"))
         .arg(stop);
-    sealing::with_options(command)
+    git::with_options(sealing::with_options(command))
 }
 
 /// Runs the command. Returns `None` if nothing is to be printed.
@@ -73,7 +77,7 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     let (is_dry, is_quiet) = (arguments.get_flag("dry-run"), arguments.get_flag("quiet"));
     let asked = match arguments.get_one::<String>("server") {
         Some(url) => Some(connection(context, url, arguments)?),
-        None => None,
+        None => git::connection(arguments)?,
     };
     // A dry run with the server that the project is connected to is one of that connection.
     let is_known = match &asked {
@@ -134,8 +138,7 @@ fn exchange(
     for reference in named.iter().filter(|_| !is_dry) {
         db.wish_to_include(*reference)?;
     }
-    let token = weir_sync::read_token(Path::new(&connection.token_file))?;
-    let server = ConnectedServer::at(context.env(), &connection.server, token, connection.project.clone())?;
+    let server = server(context, &connection)?;
     let (scope, from) = (context.scope(), context.config().team.from.as_deref());
     let (vault, wish) = (Vault::read(&context.project_folder())?, sealing::wish(arguments));
     let vault = if is_dry { vault.in_memory() } else { vault };
@@ -150,8 +153,18 @@ fn exchange(
             return Ok(preview(&about, records.collect(), &report, is_trial));
         }
         weir_sync::mark_synced(at);
-        Ok(describe(&about, &exchange.run(&server)?))
+        Ok(describe(&about, &exchange.run(server.as_ref())?))
     })
+}
+
+/// Returns where a connection leads to.
+fn server(context: &Context, connection: &TeamConnection) -> Result<Box<dyn Server>, CommandError> {
+    if connection.server == GIT {
+        return Ok(Box::new(SharedFolder::of(&context.project().root)));
+    }
+    let token = weir_sync::read_token(Path::new(&connection.token_file))?;
+    let server = ConnectedServer::at(context.env(), &connection.server, token, connection.project.clone())?;
+    Ok(Box::new(server))
 }
 
 /// Returns the connection that the options ask for. The server says whose token it is.
@@ -234,6 +247,10 @@ fn stop(context: &Context, folder: &Path) -> Result<Answer, CommandError> {
     db.disconnect()?;
     weir_sync::forget_mark(folder);
     Vault::read(folder)?.expect_nothing()?;
+    if connection.server == GIT {
+        let text = format!("no longer shares notes in {NOTES_FOLDER}; its files, and notes already here, stay");
+        return Ok(Answer::new(text, json!({ "server": GIT, "project": connection.project })));
+    }
     let released = release(context, &connection.token_file)?;
     let (file, is_deleted) = (&connection.token_file, released == ReleasedToken::Deleted);
     let text = format!(
@@ -262,7 +279,7 @@ fn note_problem(folder: &Path, error: &CommandError) {
 
 fn not_connected() -> CommandError {
     CommandError::new(ErrorKind::NotFound, "this project is not connected to a team server")
-        .hint("connect it: weir sync --server URL --token-file FILE")
+        .hint("connect it: weir sync --server URL --token-file FILE, or without a server: weir sync --git --as NAME")
 }
 
 fn raw(json: &str) -> Value {
@@ -298,13 +315,16 @@ fn waiting(report: &Report) -> Option<String> {
 
 fn describe(connection: &TeamConnection, report: &Report) -> Answer {
     let (sent, received) = (report.sent, report.received.len());
-    let mut lines = vec![format!(
-        "`{}` on {}: sent {}, received {}",
-        one_line(&connection.project, 120),
-        one_line(&connection.server, 120),
-        counted(sent, "record", "records"),
-        counted(received, "note", "notes")
-    )];
+    let mut lines = match connection.server == GIT {
+        true => vec![git::head(report)],
+        false => vec![format!(
+            "`{}` on {}: sent {}, received {}",
+            one_line(&connection.project, 120),
+            one_line(&connection.server, 120),
+            counted(sent, "record", "records"),
+            counted(received, "note", "notes")
+        )],
+    };
     for one in report.received.iter().take(MAX_NAMED) {
         lines.push(format!("{} by {}: {}", one.reference, one_line(&one.user, 60), one_line(&one.title, 100)));
     }
@@ -333,7 +353,7 @@ fn remarks(report: &Report) -> Vec<String> {
         lines.push(format!("{} not taken ([team] from)", counted(report.held, "note was", "notes were")));
     }
     if report.unreadable > 0 {
-        lines.push(format!("{} of the server cannot be read", counted(report.unreadable, "record", "records")));
+        lines.push(format!("{} cannot be read", counted(report.unreadable, "shared record", "shared records")));
     }
     if report.is_rehosted {
         let why = "another machine was using this machine's identity, or this machine was restored to an older state";

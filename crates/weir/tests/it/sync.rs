@@ -1,5 +1,6 @@
 //! `weir sync`: two people with a home each, and one team server.
 
+mod git;
 mod hazards;
 mod killed;
 mod sealed;
