@@ -12,12 +12,27 @@ use std::sync::{Arc, Mutex};
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
     ElicitResult, ErrorData, Implementation, ListRootsResult, LoggingMessageNotificationParam,
-    ProgressNotificationParam, ProgressToken, ResourceUpdatedNotificationParam,
+    ProgressNotificationParam, ProgressToken, RequestMetaObject, ResourceUpdatedNotificationParam,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleClient, RoleServer, ServiceError};
 use rmcp::{ClientHandler, ErrorData as McpError};
 use weir_host::consent;
 use weir_host::mutex::lock;
+
+/// What a client of the protocol of 2026-07-28 says of itself in every request. It is about the client's connection to
+/// Weir, and a server that Weir has greeted in the older way refuses it.
+const OF_CONNECTION: &[&str] = &[
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/clientCapabilities",
+    "io.modelcontextprotocol/logLevel",
+];
+
+/// Returns what a client adds to a call, without what is about its connection.
+pub(crate) fn of_call(mut meta: RequestMetaObject) -> RequestMetaObject {
+    meta.retain(|name, _| !OF_CONNECTION.contains(&name.as_str()));
+    meta
+}
 
 /// The client for which servers are called, once it has said hello. The command line has none.
 #[derive(Clone, Default)]

@@ -24,7 +24,7 @@ use crate::effect::ToolEffect;
 use crate::entries::{Entries, ServerEntry};
 use crate::failure::ServerFailure;
 use crate::find::find;
-use crate::forward::ClientPeer;
+use crate::forward::{self, ClientPeer};
 use crate::lists::{self, StoredList};
 use crate::permission::{self, Asked, Wish};
 use crate::reduce::{self, Called};
@@ -323,7 +323,7 @@ fn is_callable(entry: &ServerEntry, session: &str) -> bool {
 
 fn server_call(request: &ToolRequest) -> ServerCall {
     let mut call = CallToolRequestParams::new(request.tool.clone()).with_arguments(request.arguments.clone());
-    call.meta.clone_from(&request.meta);
+    call.meta = request.meta.clone().map(forward::of_call);
     ServerCall { request: call, cancelled: request.cancelled.clone(), progress: request.progress.clone() }
 }
 

@@ -53,6 +53,21 @@ fn a_script_of_a_client_gets_the_whole_result() {
 }
 
 #[test]
+fn what_a_client_says_of_its_own_connection_stays_there() {
+    let home = home_with(&json!({ "probe": probe(&["normal", "--log", "log"]) }));
+    let (mut server, _) = passed(&home);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "later", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "later/kept": "yes",
+    });
+    server.ask("tools/call", json!({ "name": "echo", "arguments": { "text": "a" }, "_meta": meta }));
+    let log = home.read("log");
+    assert!(log.contains("later/kept") && !log.contains("\"name\": \"later\""), "{log}");
+}
+
+#[test]
 fn a_server_that_is_not_there_says_so() {
     let home = home_with(&json!({ "other": probe(&["normal"]) }));
     let output = home.weir(&["mcp", "--server", "probe"]);
