@@ -32,6 +32,7 @@ pub mod lists;
 mod offer;
 mod permission;
 mod process;
+mod python;
 mod reduce;
 mod server;
 mod transport;

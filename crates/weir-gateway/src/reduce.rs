@@ -98,10 +98,12 @@ fn text_of(result: &CallToolResult) -> String {
     text
 }
 
-/// Whether a text is a structure as JSON, alone or as the only member, as servers wrap texts and lists.
+/// Whether a text is a structure as JSON, alone or as the only member, as servers wrap texts, blocks and lists.
 pub(crate) fn says(text: &str, structured: &Value) -> bool {
     let inner = structured.as_object().filter(|members| members.len() == 1).and_then(|members| members.values().next());
-    if inner.and_then(Value::as_str) == Some(text) {
+    let blocks = || inner?.as_array()?.iter().map(|block| block["text"].as_str()).collect::<Option<Vec<_>>>();
+    if inner.and_then(Value::as_str) == Some(text) || blocks().is_some_and(|it| !it.is_empty() && it.join("\n") == text)
+    {
         return true;
     }
     let Ok(parsed) = serde_json::from_str::<Value>(text) else { return false };
@@ -136,6 +138,8 @@ mod tests {
         check(&["two found"], json!({ "a": [1, 2] }), "two found\n{\"a\":[1,2]}");
         check(&[], json!({ "a": 1 }), "{\"a\":1}");
         check(&["a", "b"], json!({ "result": "a\nb" }), "a\nb");
+        check(&["a", "b"], json!({ "result": [{ "type": "text", "text": "a" }, { "text": "b" }] }), "a\nb");
+        check(&["a"], json!({ "result": [{ "text": "b" }] }), "a\n{\"result\":[{\"text\":\"b\"}]}");
     }
 
     #[test]

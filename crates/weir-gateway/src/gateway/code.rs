@@ -11,7 +11,7 @@ use weir_host::error::{CommandError, ErrorKind};
 
 use super::{Gateway, ToolRequest};
 use crate::permission::Asked;
-use crate::{offer, reduce};
+use crate::{offer, python, reduce};
 
 /// How much of what a server says of a failure reaches code, in characters.
 const MAX_ERROR_CHARS: usize = 4_000;
@@ -71,17 +71,20 @@ impl Gateway {
     }
 }
 
-/// Returns what code gets of a result: JSON if the server gave any, otherwise text. What is neither is named.
+/// Returns what code gets of a result: JSON if the server gave any or what Python prints, otherwise text. What is neither
+/// is named.
 fn printed(result: CallToolResult) -> Result<String, CommandError> {
     let texts: Vec<String> = result.content.iter().map(in_words).collect();
     let text = texts.join("\n");
     if result.is_error == Some(true) {
         return Err(CommandError::new(ErrorKind::Failed, one_line(&text, MAX_ERROR_CHARS)));
     }
-    let is_json = serde_json::from_str::<Value>(&text).is_ok_and(|value| value.is_object() || value.is_array());
+    if serde_json::from_str::<Value>(&text).is_ok_and(|value| value.is_object() || value.is_array()) {
+        return Ok(text);
+    }
     match result.structured_content {
-        Some(structured) if !is_json && !reduce::says(&text, &structured) => Ok(structured.to_string()),
-        _ => Ok(text),
+        Some(structured) if !reduce::says(&text, &structured) => Ok(structured.to_string()),
+        _ => Ok(python::as_json(&text).unwrap_or(text)),
     }
 }
 
