@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use rmcp::model::{CallToolRequestParams, CallToolResult, ProgressToken, RequestMetaObject, Tool};
 use rmcp::service::{Peer, RoleClient};
 use serde_json::{Map, Value};
+use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use weir_context::Context;
 use weir_core::wording::one_line;
@@ -47,6 +48,8 @@ struct Inner {
     /// The tools that are offered directly, by the names that the client is told, once it has asked.
     direct: Mutex<BTreeMap<String, (String, String)>>,
     client: ClientPeer,
+    /// What still starts servers after a search has given up waiting.
+    starting: Mutex<Vec<AbortHandle>>,
 }
 
 /// A call of a tool of a server.
@@ -105,7 +108,14 @@ impl Gateway {
             let server = Server::new(&name, entry, around.clone());
             (name, server)
         });
-        Self(Arc::new(Inner { servers: servers.collect(), paths, lists, direct: Mutex::default(), client }))
+        Self(Arc::new(Inner {
+            servers: servers.collect(),
+            paths,
+            lists,
+            direct: Mutex::default(),
+            client,
+            starting: Mutex::default(),
+        }))
     }
 
     pub fn client(&self) -> &ClientPeer {
@@ -298,6 +308,7 @@ impl Gateway {
 
     /// Ends every server that runs.
     pub async fn end(&self) {
+        lock(&self.0.starting).drain(..).for_each(|start| start.abort());
         futures_util::future::join_all(self.0.servers.values().map(Server::end)).await;
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tokio::task::JoinSet;
 use weir_context::Context;
 use weir_host::error::CommandError;
+use weir_host::mutex::lock;
 use weir_host::random;
 
 use super::Gateway;
@@ -54,12 +55,13 @@ impl Gateway {
 
     /// Lists the tools of the servers whose tools are not known. Returns which could not be listed, and why.
     async fn learn_all(&self, names: &[&str]) -> Vec<(String, String)> {
-        let mut pending = JoinSet::new();
+        let (mut pending, mut starting) = (JoinSet::new(), Vec::new());
         let mut failed = Vec::new();
         for name in names.iter().filter(|name| self.stored(name).is_none()) {
             let (gateway, name) = (self.clone(), (*name).to_owned());
-            failed.push((name.clone(), format!("it did not list its tools within {} s", FIND_TIMEOUT.as_secs())));
-            pending.spawn(async move { (gateway.learn(&name).await, name) });
+            let why = format!("it did not list its tools within {} s, and still starts", FIND_TIMEOUT.as_secs());
+            failed.push((name.clone(), why));
+            starting.push(pending.spawn(async move { (gateway.learn(&name).await, name) }));
         }
         let all = async {
             while let Some(Ok((learned, name))) = pending.join_next().await {
@@ -71,7 +73,11 @@ impl Gateway {
                 }
             }
         };
-        let _ = tokio::time::timeout(FIND_TIMEOUT, all).await;
+        if tokio::time::timeout(FIND_TIMEOUT, all).await.is_err() {
+            // The first start of a server may install it. It goes on, and a later search has its tools.
+            pending.detach_all();
+            lock(&self.0.starting).extend(starting);
+        }
         failed
     }
 }
