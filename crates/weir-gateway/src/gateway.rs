@@ -301,9 +301,15 @@ impl Gateway {
 
     fn unknown_server(&self, context: &Context, name: &str) -> CommandError {
         let known = self.names(context).join(", ");
-        CommandError::new(ErrorKind::NotFound, format!("no MCP server `{}` is behind Weir", one_line(name, 60))).hint(
-            if known.is_empty() { "`weir servers add` adds one".to_owned() } else { format!("there are: {known}") },
-        )
+        let named = if name.is_empty() { String::new() } else { format!(" `{}`", one_line(name, 60)) };
+        let client = context.session().key.as_ref().map_or("", |session| &session.client);
+        let hint = match (known.is_empty(), self.0.servers.is_empty()) {
+            (false, _) => format!("there are: {known}"),
+            (true, true) => "`weir servers add` adds one".to_owned(),
+            // Setup gives a server to the client that had it.
+            (true, false) => format!("all are for other clients than `{}`", one_line(client, 60)),
+        };
+        CommandError::new(ErrorKind::NotFound, format!("no MCP server{named} is behind Weir here")).hint(hint)
     }
 
     /// Ends every server that runs.

@@ -5,6 +5,7 @@ mod attempts;
 mod code;
 mod hostile;
 mod passed;
+mod tools_only;
 
 use serde_json::{Value, json};
 
@@ -64,7 +65,7 @@ fn tools_are_found_called_and_then_offered_directly() {
     let unknown = server.refused("ctx_call_read", &reads("probe", "ecko", &json!({})));
     assert!(unknown.contains("probe has no tool `ecko`") && unknown.contains("echo"), "{unknown}");
     let unknown = server.refused("ctx_call_read", &reads("prob", "echo", &json!({})));
-    assert!(unknown.contains("no MCP server `prob` is behind Weir\nhint: there are: other, probe"), "{unknown}");
+    assert!(unknown.contains("no MCP server `prob` is behind Weir here\nhint: there are: other, probe"), "{unknown}");
     assert!(server.end().success());
     let mut server = home.server();
     assert!(names(&mut server).contains(&"probe__echo".to_owned()));
