@@ -68,6 +68,9 @@ impl<'p> Gateway<'p> {
                 return text;
             }
         };
+        if self.asked.is_empty() && !listed.values().any(|entry| !starts_us(entry)) {
+            self.said.push(format!("{title} has no MCP servers that could move"));
+        }
         let mut text = text;
         let before = moves.new.len();
         for (name, entry) in &listed {
@@ -113,7 +116,10 @@ impl<'p> Gateway<'p> {
         let rules = if recipe.keeps_entries() { String::new() } else { rules_in_words(&found) };
         self.said.push(match recipe.keeps_entries() {
             true => {
-                format!("{name} stays in {}, which starts it through Weir; how is now in {}", source.name, self.file)
+                format!(
+                    "{name} goes through Weir: {} starts Weir for it, and its command is in {}",
+                    source.name, self.file
+                )
             }
             false => format!("{name} moves from {} to {}{rules}", source.name, self.file),
         });
@@ -138,8 +144,13 @@ impl<'p> Gateway<'p> {
     pub(super) fn check_found(&self) -> Result<(), CommandError> {
         match self.asked.iter().find(|name| !self.found.contains(name)) {
             None => Ok(()),
-            Some(name) => Err(CommandError::usage(format!("no client has a server `{}`", name.escape_debug()))
-                .hint("name the client first: weir setup gemini --gateway SERVER")),
+            Some(name) => {
+                let error = CommandError::usage(format!("no client has a server `{}`", name.escape_debug()));
+                Err(error.hint(match weir_clients::recipe(name) {
+                    Some(_) => format!("name the client first: weir setup {name} --gateway"),
+                    None => "`weir setup CLIENT --gateway --dry-run` names those that it has".to_owned(),
+                }))
+            }
         }
     }
 }

@@ -15,7 +15,8 @@ use weir_host::answer::{Answer, one_line};
 use weir_host::error::{CommandError, ErrorKind};
 
 use weir_gateway::entries::{self, Entries, Launch, ServerEntry, is_name};
-use weir_gateway::{ClientPeer, Gateway, lists};
+use weir_gateway::lists::{self, StoredList};
+use weir_gateway::{ClientPeer, Gateway, ToolEffect};
 
 pub(crate) const SERVERS: &str = "servers";
 
@@ -92,7 +93,7 @@ pub(crate) async fn run(context: &Context, arguments: &ArgMatches) -> Result<Ans
         "add" => add(&mut entries, name, arguments)?,
         "remove" => remove(context, &mut entries, name)?,
         "accept" => return accept(context, &mut entries, name, arguments),
-        verb => set_rules(&mut entries, verb, name, arguments)?,
+        verb => set_rules(context, &mut entries, (verb, name), arguments)?,
     };
     entries.write(paths)?;
     let file = entries::path(paths);
@@ -109,7 +110,8 @@ fn list(context: &Context, entries: &Entries) -> Answer {
         entries.servers.iter().map(|(name, entry)| described(name, entry, known(name, entry))).collect();
     let data: Vec<Value> = entries.servers.iter().map(|(name, entry)| data(name, entry, known(name, entry))).collect();
     let text = match lines.is_empty() {
-        true => "no server is behind Weir; `weir setup --gateway` moves those of your clients".to_owned(),
+        true => "no server is behind Weir; `weir setup CLIENT --gateway` moves those of a client, `weir servers add` adds one"
+            .to_owned(),
         false => lines.join("\n"),
     };
     Answer::new(text, json!({ "servers": data }))
@@ -195,7 +197,7 @@ fn add(entries: &mut Entries, name: &str, arguments: &ArgMatches) -> Result<Stri
         }
     };
     entries.servers.insert(name.to_owned(), ServerEntry::new(launch));
-    Ok(format!("added {name} for all clients"))
+    Ok(format!("added {name} for all clients; `weir servers test {name}` starts it"))
 }
 
 /// Returns the values of an option that takes pairs.
@@ -227,6 +229,7 @@ async fn test(context: &Context, entries: &mut Entries, arguments: &ArgMatches) 
                 let took = millis as f64 / 1_000.0;
                 let tools_text = counted(tools, "tool", "tools");
                 lines.push(format!("✓ {name}: {tools_text}, described in {tokens} tokens, after {took:.1} s"));
+                lines.extend(by_effect(&list));
                 for tool in list.tools.iter().filter(|tool| list.changed(tool).is_some()) {
                     let tool = one_line(&tool.name, MAX_TOOL_CHARS);
                     lines.push(format!(
@@ -247,6 +250,16 @@ async fn test(context: &Context, entries: &mut Entries, arguments: &ArgMatches) 
     let text = if lines.is_empty() { "no server is behind Weir".to_owned() } else { lines.join("\n") };
     let exit_code = failed.then_some(ErrorKind::Failed.exit_code());
     Ok(Answer { exit_code, ..Answer::new(text, json!({ "servers": results })) })
+}
+
+/// Names the tools of a server by what they may do, which decides what is asked about.
+fn by_effect(list: &StoredList) -> Vec<String> {
+    let of = |effect: ToolEffect| {
+        let tools = list.tools.iter().filter(|tool| ToolEffect::of(tool) == effect);
+        tools.map(|tool| one_line(&tool.name, MAX_TOOL_CHARS)).collect::<Vec<_>>().join(", ")
+    };
+    let all = ToolEffect::ALL.map(|effect| (effect.as_str(), of(effect)));
+    all.into_iter().filter(|(_, names)| !names.is_empty()).map(|(what, names)| format!("  {what}: {names}")).collect()
 }
 
 /// Makes tools known as they are now.
@@ -294,7 +307,12 @@ fn remove(context: &Context, entries: &mut Entries, name: &str) -> Result<String
     Ok(format!("removed {name}"))
 }
 
-fn set_rules(entries: &mut Entries, verb: &str, name: &str, arguments: &ArgMatches) -> Result<String, CommandError> {
+fn set_rules(
+    context: &Context,
+    entries: &mut Entries,
+    (verb, name): (&str, &str),
+    arguments: &ArgMatches,
+) -> Result<String, CommandError> {
     let tools: Vec<&String> = arguments.get_many("tools").into_iter().flatten().collect();
     let is_tool = |tool: &str| {
         tool == "*" || tool.len() <= MAX_TOOL_CHARS && !tool.contains(|c: char| c.is_control() || c == '*')
@@ -314,11 +332,18 @@ fn set_rules(entries: &mut Entries, verb: &str, name: &str, arguments: &ArgMatch
             _ => {}
         }
     }
+    let list = lists::read(context.paths(), name, entry);
+    let is_absent = |tool: &str| tool != "*" && list.as_ref().is_some_and(|list| list.tool(tool).is_none());
+    let absent: Vec<String> = tools.iter().filter(|tool| is_absent(tool)).map(|tool| one_line(tool, 60)).collect();
+    let note = match absent.is_empty() {
+        true => String::new(),
+        false => format!(" ({name} has listed no tool {}; `weir servers test {name}` names all)", absent.join(", ")),
+    };
     let tools = tools.into_iter().cloned().collect::<Vec<_>>().join(", ");
     Ok(match verb {
-        "allow" => format!("{tools} of {name} may be called without asking"),
-        "deny" => format!("{tools} of {name}: not offered, and refused"),
-        _ => format!("{tools} of {name}: as if you had said nothing"),
+        "allow" => format!("{tools} of {name} may be called without asking{note}"),
+        "deny" => format!("{tools} of {name}: not offered, and refused{note}"),
+        _ => format!("{tools} of {name}: as if you had said nothing{note}"),
     })
 }
 
