@@ -12,6 +12,7 @@
 //! | --- | --- | --- |
 //! | `agent` | all | the kind of the subagent that it comes from |
 //! | `names` | of tools | names in the tool's input, the most frequent first |
+//! | `ran` | of shell calls | the command as it was written, if the event does not say it otherwise |
 //! | `whole` | prompts, data, messages, results of subagents | the reference of the whole text, added by the store |
 //! | `by` | decisions | `model` if the model decided |
 //! | `slip` | errors | `true` if a tool was misused, as opposed to work that fails |
@@ -31,6 +32,7 @@ mod names;
 mod pasted;
 mod plans;
 mod prompts;
+mod ran;
 mod rejected;
 mod rules;
 pub(crate) mod shell;
@@ -68,6 +70,11 @@ pub fn events(hook: &Hook) -> Vec<Event> {
             Vec::new()
         }
     }
+}
+
+/// Returns the names in a text that the model was shown or said, separated by blanks, the most frequent first.
+pub fn names_in(hook: &Hook, text: &str) -> String {
+    names::most_frequent(hook, &[text])
 }
 
 /// Returns whether a hook may report a choice among the options of the model's last message.
@@ -131,6 +138,7 @@ fn after_tool(used: &ToolUse<'_>) -> Vec<Event> {
         events = tools::events(used);
     }
     names::attach(&mut events, used);
+    ran::attach(&mut events, used);
     events
 }
 

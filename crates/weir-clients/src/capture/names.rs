@@ -106,6 +106,10 @@ fn most_frequent_of(hook: &Hook, texts: &[&str], is_literal: impl Fn(&str, &str)
                 return;
             }
             let name = if absolute && name.contains('/') { format!("/{name}") } else { name.to_owned() };
+            // The folder itself says nothing.
+            if folder.as_deref().is_some_and(|folder| folder.strip_suffix('/') == Some(&*name)) {
+                return;
+            }
             let next = counts.len();
             counts.entry(name).or_insert((0, next)).0 += 1;
         });

@@ -22,7 +22,11 @@ macro_rules! claude {
 #[test]
 fn a_session_with_claude() {
     check("UserPromptSubmit", claude!("UserPromptSubmit"), expect!["prompt P1 | please do the thing |"]);
-    check("PostToolUse", claude!("PostToolUse"), expect![[r#"tool P4 | ran seq 1 5 | {"subject":"seq 1 5"}"#]]);
+    check(
+        "PostToolUse",
+        claude!("PostToolUse"),
+        expect![[r#"tool P4 | ran seq 1 5 | {"subject":"seq 1 5","ran":"echo REAL-BASH-OUTPUT; seq 1 5"}"#]],
+    );
     check(
         "PostToolUse",
         claude!("PostToolUse.Read"),
@@ -47,12 +51,14 @@ fn a_session_with_claude() {
     check(
         "PostToolUseFailure",
         claude!("PostToolUseFailure.Bash"),
-        expect![[r#"error P2 | exit 4: CASE-failout | {"subject":"exit 4","exit":4}"#]],
+        expect![[
+            r#"error P2 | exit 4: CASE-failout | {"subject":"exit 4","exit":4,"ran":"echo CASE-failout; exit 4"}"#
+        ]],
     );
     check(
         "PostToolUseFailure",
         claude!("PostToolUseFailure.Bash-failing"),
-        expect![[r#"error P2 | exit 3: exit code 3 | {"subject":"exit 3","exit":3}"#]],
+        expect![[r#"error P2 | exit 3: exit code 3 | {"subject":"exit 3","exit":3,"ran":"exit 3"}"#]],
     );
     check(
         "InstructionsLoaded",

@@ -40,14 +40,16 @@ fn files_are_named_as_the_project_sees_them() {
     check(
         &shell("cat > a.txt <<'EOF'\ntext\nEOF\nsed -i 's/a/b/' b.txt c.txt && echo x | tee -a d.txt > /dev/null", ""),
         expect![[r#"
-        file P2 | wrote a.txt | {"path":"a.txt","how":"wrote"}
-        file P2 | edited b.txt | {"path":"b.txt","how":"edited"}
-        file P2 | edited c.txt | {"path":"c.txt","how":"edited"}
-        file P2 | wrote d.txt | {"path":"d.txt","how":"wrote"}"#]],
+            file P2 | wrote a.txt | {"path":"a.txt","how":"wrote","ran":"cat > a.txt …"}
+            file P2 | edited b.txt | {"path":"b.txt","how":"edited"}
+            file P2 | edited c.txt | {"path":"c.txt","how":"edited"}
+            file P2 | wrote d.txt | {"path":"d.txt","how":"wrote"}"#]],
     );
     check(
         &shell("cargo test > log.txt 2>&1; echo $? > /tmp/code", ""),
-        expect![[r#"tool P4 | ran cargo test | {"subject":"cargo test"}"#]],
+        expect![[
+            r#"tool P4 | ran cargo test | {"subject":"cargo test","ran":"cargo test > log.txt 2>&1; echo $? > /tmp/code"}"#
+        ]],
     );
 }
 
@@ -64,60 +66,68 @@ fn how_a_command_in_the_background_ends_is_not_known() {
 fn git_commands_that_change_something() {
     check(
         &shell("git commit -m 'Add x'", "[main 1a2b3c4] Add x\n 1 file changed"),
-        expect![[r#"git P2 | git commit 1a2b3c4: Add x | {"command":"commit","branch":"main","commit":"1a2b3c4"}"#]],
+        expect![[
+            r#"git P2 | git commit 1a2b3c4: Add x | {"command":"commit","branch":"main","commit":"1a2b3c4","ran":"git commit -m 'Add x'"}"#
+        ]],
     );
     check(
         &shell("git add -A && git commit -qam \"Fix y\n\nbody\" && git push", ""),
         expect![[r#"
-        git P2 | git commit: Fix y | {"command":"commit"}
-        git P2 | git push | {"command":"push"}"#]],
+            git P2 | git commit: Fix y | {"command":"commit","ran":"git add -A && git commit -qam \"Fix y …"}
+            git P2 | git push | {"command":"push"}"#]],
     );
     check(
         &shell("git commit -m x; git push", "On branch main\nnothing to commit, working tree clean"),
-        expect![[r#"git P2 | git push | {"command":"push"}"#]],
+        expect![[r#"git P2 | git push | {"command":"push","ran":"git commit -m x; git push"}"#]],
     );
     check(
         &shell("git commit -qm x && git status", "On branch main\nnothing to commit, working tree clean"),
-        expect![[r#"git P2 | git commit: x | {"command":"commit"}"#]],
+        expect![[r#"git P2 | git commit: x | {"command":"commit","ran":"git commit -qm x && git status"}"#]],
     );
     check(
         &shell("git commit -m \"$(cat <<'EOF'\nIt's done (really)\n\nmore\nEOF\n)\"", ""),
-        expect![[r#"git P2 | git commit: It's done (really) | {"command":"commit"}"#]],
+        expect![[r#"git P2 | git commit: It's done (really) | {"command":"commit","ran":"git commit -m …"}"#]],
     );
     check(
         &shell("git commit -F - <<EOF\nFrom here\nEOF", "[fix/a 1234567890ab] From here"),
         expect![[
-            r#"git P2 | git commit 1234567890ab: From here | {"command":"commit","branch":"fix/a","commit":"1234567890ab"}"#
+            r#"git P2 | git commit 1234567890ab: From here | {"command":"commit","branch":"fix/a","commit":"1234567890ab","ran":"git commit -F - …"}"#
         ]],
     );
     check(
         &shell("cd x && GIT_TRACE=1 git -C ../y --no-pager checkout -b feature/z origin/main", ""),
         expect![[
-            r#"git P2 | git checkout -b feature/z origin/main | {"command":"checkout","branch":"feature/z","folder":"../y"}"#
+            r#"git P2 | git checkout -b feature/z origin/main | {"command":"checkout","branch":"feature/z","folder":"../y","ran":"GIT_TRACE=1 git -C ../y --no-pager checkout -b feature/z origin/main"}"#
         ]],
     );
     check(
         &shell("git switch main; git merge --no-ff feature/z; git tag v1; git branch -D feature/z; git stash pop", ""),
         expect![[r#"
-        git P2 | git switch main | {"command":"switch","branch":"main"}
-        git P2 | git merge --no-ff feature/z | {"command":"merge"}
-        git P2 | git tag v1 | {"command":"tag"}
-        git P2 | git branch -D feature/z | {"command":"branch"}
-        git P2 | git stash pop | {"command":"stash"}"#]],
+            git P2 | git switch main | {"command":"switch","branch":"main","ran":"git switch main; git merge --no-ff feature/z; git tag v1; git branch -D feature/z; git stash pop"}
+            git P2 | git merge --no-ff feature/z | {"command":"merge"}
+            git P2 | git tag v1 | {"command":"tag"}
+            git P2 | git branch -D feature/z | {"command":"branch"}
+            git P2 | git stash pop | {"command":"stash"}"#]],
     );
     check(
         &shell("git checkout -- src/a.rs", ""),
-        expect![[r#"git P2 | git checkout -- src/a.rs | {"command":"checkout"}"#]],
+        expect![[r#"git P2 | git checkout -- src/a.rs | {"command":"checkout","ran":"git checkout -- src/a.rs"}"#]],
     );
+}
+
+#[test]
+fn of_a_script_that_failed_only_commits_that_git_reports_count() {
     check(
         &failed_shell("git commit -m a && git push", 1, "[main (root-commit) 1a2b3c4] a\nerror: failed to push"),
         expect![[r#"
-        error P2 | git commit -m a && git push: error: failed to push | {"subject":"git commit -m a && git push","exit":1}
-        git P2 | git commit 1a2b3c4: a | {"command":"commit","branch":"main","commit":"1a2b3c4"}"#]],
+            error P2 | git commit -m a && git push: error: failed to push | {"subject":"git commit -m a && git push","exit":1,"ran":"git commit -m a && git push"}
+            git P2 | git commit 1a2b3c4: a | {"command":"commit","branch":"main","commit":"1a2b3c4"}"#]],
     );
     check(
         &failed_shell("git push", 1, "error: failed to push some refs"),
-        expect![[r#"error P2 | git push: error: failed to push some refs | {"subject":"git push","exit":1}"#]],
+        expect![[
+            r#"error P2 | git push: error: failed to push some refs | {"subject":"git push","exit":1,"ran":"git push"}"#
+        ]],
     );
 }
 
@@ -300,7 +310,7 @@ fn failures_say_why() {
             "running 2 tests\n\nthread 'a' (7) panicked at src/a.rs:3:5:\nassertion failed: x\n\ntest result: FAILED. 1 passed; 1 failed\n\nerror: test failed, to rerun pass `--lib`\n",
         ),
         expect![[
-            r#"error P1 | cargo test -p x: thread 'a' (7) panicked at src/a.rs:3:5: assertion failed: x | {"subject":"cargo test -p x","exit":101}"#
+            r#"error P1 | cargo test -p x: thread 'a' (7) panicked at src/a.rs:3:5: assertion failed: x | {"subject":"cargo test -p x","exit":101,"ran":"cargo test -p x 2>&1"}"#
         ]],
     );
     check(
@@ -309,7 +319,9 @@ fn failures_say_why() {
             101,
             "warning: unused\nerror[E0308]: mismatched types\n --> src/a.rs:1:1\nerror: could not compile `x`",
         ),
-        expect![[r#"error P1 | cargo build: error[E0308]: mismatched types | {"subject":"cargo build","exit":101}"#]],
+        expect![[
+            r#"error P1 | cargo build: error[E0308]: mismatched types | {"subject":"cargo build","exit":101,"ran":"cargo build"}"#
+        ]],
     );
     check(
         &failed_shell(
@@ -317,27 +329,33 @@ fn failures_say_why() {
             1,
             "Traceback (most recent call last):\n  File \"a.py\", line 1\n    x()\nValueError: bad value\n",
         ),
-        expect![[r#"error P2 | python3 a.py: ValueError: bad value | {"subject":"python3 a.py","exit":1}"#]],
+        expect![[
+            r#"error P2 | python3 a.py: ValueError: bad value | {"subject":"python3 a.py","exit":1,"ran":"python3 a.py"}"#
+        ]],
     );
     check(
         &failed_shell("gcc a.c", 1, "a.c: In function 'main':\na.c:3:5: error: expected ';'\n"),
-        expect![[r#"error P1 | gcc a.c: a.c:3:5: error: expected ';' | {"subject":"gcc a.c","exit":1}"#]],
+        expect![[
+            r#"error P1 | gcc a.c: a.c:3:5: error: expected ';' | {"subject":"gcc a.c","exit":1,"ran":"gcc a.c"}"#
+        ]],
     );
     check(
         &failed_shell("npm test", 1, "\u{1b}[31mFAIL\u{1b}[0m src/a.test.js\n  ● adds\n"),
-        expect![[r#"error P1 | npm test: FAIL src/a.test.js | {"subject":"npm test","exit":1}"#]],
+        expect![[r#"error P1 | npm test: FAIL src/a.test.js | {"subject":"npm test","exit":1,"ran":"npm test"}"#]],
     );
     check(
         &failed_shell("foo", 127, "bash: foo: command not found"),
-        expect![[r#"error P4 | foo: bash: foo: command not found | {"subject":"foo","exit":127,"slip":true}"#]],
+        expect![[
+            r#"error P4 | foo: bash: foo: command not found | {"subject":"foo","exit":127,"slip":true,"ran":"foo"}"#
+        ]],
     );
     check(
         &failed_shell("exit 3", 3, ""),
-        expect![[r#"error P2 | exit 3: exit code 3 | {"subject":"exit 3","exit":3}"#]],
+        expect![[r#"error P2 | exit 3: exit code 3 | {"subject":"exit 3","exit":3,"ran":"exit 3"}"#]],
     );
     check(
         &failed_shell("sh -c 'exit 2'; ./x.sh", 2, "one\ntwo\n"),
-        expect![[r#"error P2 | ./x.sh: two | {"subject":"./x.sh","exit":2}"#]],
+        expect![[r#"error P2 | ./x.sh: two | {"subject":"./x.sh","exit":2,"ran":"sh -c 'exit 2'; ./x.sh"}"#]],
     );
 }
 
@@ -451,17 +469,21 @@ fn the_slip_of_a_tool_is_marked() {
 fn a_file_is_where_the_script_is() {
     check(
         &shell("cd /tmp && mkdir -p tw && cd tw && cat > .env <<EOF\nA=1\nEOF", ""),
-        expect![[r#"tool P4 | ran mkdir -p tw && cat in /tmp | {"subject":"mkdir -p tw && cat","folder":"/tmp"}"#]],
+        expect![[
+            r#"tool P4 | ran mkdir -p tw && cat in /tmp | {"subject":"mkdir -p tw && cat","folder":"/tmp","ran":"mkdir -p tw && cd tw && cat > .env …"}"#
+        ]],
     );
     check(
         &shell("cd sub && cat > a.txt <<EOF\nx\nEOF\ncd .. && echo x > b.txt", ""),
         expect![[r#"
-            file P2 | wrote sub/a.txt | {"path":"sub/a.txt","how":"wrote"}
+            file P2 | wrote sub/a.txt | {"path":"sub/a.txt","how":"wrote","ran":"cat > a.txt …"}
             file P2 | wrote b.txt | {"path":"b.txt","how":"wrote"}"#]],
     );
     check(
         &shell("(cd sub && make); echo x > b.txt; cd \"$DIR\" && echo x > c.txt", ""),
-        expect![[r#"file P2 | wrote b.txt | {"path":"b.txt","how":"wrote"}"#]],
+        expect![[
+            r#"file P2 | wrote b.txt | {"path":"b.txt","how":"wrote","ran":"(cd sub && make); echo x > b.txt; cd \"$DIR\" && echo x > c.txt"}"#
+        ]],
     );
     check(
         &shell("cd /home/dev/other && echo x > .env", ""),
@@ -495,7 +517,7 @@ fn what_is_no_failure_is_no_error() {
     }
     check(
         &failed_shell("pytest", 1, "0 errors in a\nsummary: errors: 0\nlast words"),
-        expect![[r#"error P1 | pytest: last words | {"subject":"pytest","exit":1}"#]],
+        expect![[r#"error P1 | pytest: last words | {"subject":"pytest","exit":1,"ran":"pytest"}"#]],
     );
 }
 
@@ -616,20 +638,25 @@ fn the_environment() {
     check(
         &shell("source .venv/bin/activate && pip install -r requirements.txt", ""),
         expect![[r#"
-        environment P3 | source .venv/bin/activate |
-        environment P3 | pip install -r requirements.txt |"#]],
+            environment P3 | source .venv/bin/activate | {"ran":"source .venv/bin/activate && pip install -r requirements.txt"}
+            environment P3 | pip install -r requirements.txt |"#]],
     );
-    check(&shell("sudo apt-get install -y jq", ""), expect!["environment P3 | apt-get install -y jq |"]);
+    check(
+        &shell("sudo apt-get install -y jq", ""),
+        expect![[r#"environment P3 | apt-get install -y jq | {"ran":"sudo apt-get install -y jq"}"#]],
+    );
     check(
         &shell("npm i -D vitest; cargo add serde; nvm use 22", ""),
         expect![[r#"
-        environment P3 | npm i -D vitest |
-        environment P3 | cargo add serde |
-        environment P3 | nvm use 22 |"#]],
+            environment P3 | npm i -D vitest | {"ran":"npm i -D vitest; cargo add serde; nvm use 22"}
+            environment P3 | cargo add serde |
+            environment P3 | nvm use 22 |"#]],
     );
     check(
         &failed_shell("npm i nope", 1, "npm error code E404"),
-        expect![[r#"error P2 | npm i nope: npm error code E404 | {"subject":"npm i nope","exit":1}"#]],
+        expect![[
+            r#"error P2 | npm i nope: npm error code E404 | {"subject":"npm i nope","exit":1,"ran":"npm i nope"}"#
+        ]],
     );
 }
 
@@ -690,7 +717,7 @@ fn plans_questions_and_other_tools() {
 fn what_a_subagent_does_matters_less() {
     check(
         &in_subagent(failed_shell("make", 2, "error: x")),
-        expect![[r#"error P2 | make: error: x | {"subject":"make","exit":2,"agent":"Explore"}"#]],
+        expect![[r#"error P2 | make: error: x | {"subject":"make","exit":2,"ran":"make","agent":"Explore"}"#]],
     );
     check(
         &in_subagent(used("Write", Tool::Write { path: "a".into() }, "")),
