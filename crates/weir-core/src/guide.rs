@@ -8,6 +8,7 @@
 //! facts give the same text; foreign text is always within one of our lines, which says whose words they are; no sentence
 //! is repeated; nothing in the guide asks anyone to do anything.
 
+mod commands;
 mod data;
 mod errors;
 mod fill;
@@ -21,6 +22,7 @@ mod sections;
 mod tasks;
 
 pub use last_session::last_session;
+pub use names::SEEN;
 pub use reflection::{Form, Outcome, Outcomes, Span, outcomes, reflect, span};
 pub use requests::says_little;
 
@@ -53,19 +55,21 @@ pub struct Wanted<'a> {
     pub summary: &'a str,
 }
 
-/// Share of the budget reserved for names, in hundredths.
-const NAMES_SHARE_PERCENT: usize = 60;
-/// Maximum share of the budget for names that belong to no file, in hundredths.
-const ELSEWHERE_SHARE_PERCENT: usize = 45;
-/// Minimum budget for reserving that share. With a smaller budget, names get what the rest leaves.
-const MIN_NAMES_BUDGET_TOKENS: usize = 150;
+/// Maximum share of the budget that is reserved for names, in hundredths.
+const NAMES_SHARE_PERCENT: usize = 85;
+/// Maximum share for names of what the requests and the commands leave, in hundredths. The sections get the rest.
+const NAMES_SHARE_OF_REST_PERCENT: usize = 90;
+/// Maximum share of the budget for commands, in hundredths.
+const COMMANDS_SHARE_PERCENT: usize = 14;
+/// Minimum budget for reserving these shares. With a smaller budget, names get what the rest leaves.
+const MIN_RESERVING_BUDGET_TOKENS: usize = 150;
 
 /// Writes the guide. `facts` are in order, oldest first. Empty if there is nothing to say, or no room for it.
 pub fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
     let head = line(wanted.head, LONGEST_TEXT);
+    let percent = |share| wanted.budget.saturating_mul(share) / 100;
     let names = names::gather(facts, wanted.summary);
-    let elsewhere = wanted.budget.saturating_mul(ELSEWHERE_SHARE_PERCENT) / 100;
-    let named = |budget| names::write(&names, budget, elsewhere, wanted.count);
+    let named = |told: &str, budget| names::write(&names, told, budget, wanted.count);
 
     let facts = data::credible(facts);
     let room = wanted.budget.saturating_sub((wanted.count)(&head) + 1);
@@ -74,21 +78,24 @@ pub fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
     repeats::remove(&mut sections, &requests, wanted.summary);
 
     let opening: Vec<String> = std::iter::once(head.clone()).chain(requests).collect();
-    let share = if wanted.budget < MIN_NAMES_BUDGET_TOKENS {
-        0
+    let (commands, share) = if wanted.budget < MIN_RESERVING_BUDGET_TOKENS {
+        (String::new(), 0)
     } else {
-        let left = wanted.budget.saturating_sub((wanted.count)(&opening.join("\n")));
-        left.min(wanted.budget.saturating_mul(NAMES_SHARE_PERCENT) / 100)
+        let commands = commands::write(&facts, percent(COMMANDS_SHARE_PERCENT), wanted.count);
+        let left = wanted.budget.saturating_sub((wanted.count)(&opening.join("\n")) + (wanted.count)(&commands));
+        (commands, percent(NAMES_SHARE_PERCENT).min(left.saturating_mul(NAMES_SHARE_OF_REST_PERCENT) / 100))
     };
-    let reserved = (wanted.count)(&named(share));
-    let told = fill::fill(opening, &sections, &Wanted { budget: wanted.budget - reserved, ..*wanted });
+    let reserved = (wanted.count)(&commands) + (wanted.count)(&named(&commands, share));
+    let told = fill::fill(opening, &sections, &Wanted { budget: wanted.budget.saturating_sub(reserved), ..*wanted });
     if told.is_empty() {
         return told;
     }
-    let left = wanted.budget.saturating_sub((wanted.count)(&told) + 1);
-    let whole = format!("{told}\n{}", named(left)).trim().to_owned();
+    let with_commands = format!("{told}\n{commands}").trim().to_owned();
+    let left = wanted.budget.saturating_sub((wanted.count)(&with_commands) + 1);
+    let whole = format!("{with_commands}\n{}", named(&with_commands, left)).trim().to_owned();
     // Tokens may span the end of a line.
-    let written = if (wanted.count)(&whole) <= wanted.budget { whole } else { told };
+    let fits = |text: &String| (wanted.count)(text) <= wanted.budget;
+    let written = [whole, with_commands].into_iter().find(fits).unwrap_or(told);
     if written == head { String::new() } else { written }
 }
 

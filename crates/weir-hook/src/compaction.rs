@@ -4,7 +4,7 @@
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use weir_clients::transcript::{self, Step};
+use weir_clients::transcript::{self, Session, Step};
 use weir_clients::{Client, Compaction, Point, capture};
 use weir_core::{EntryKind, Event, EventKind, Level, NewEntry, Origin};
 use weir_host::error::CommandError;
@@ -14,7 +14,7 @@ use weir_store::{Moment, SUMMARY};
 use super::{Call, guides, put_off};
 
 /// How much of the end of a transcript is read, in bytes.
-const TRANSCRIPT_END: u64 = 2 << 20;
+pub(super) const TRANSCRIPT_END: u64 = 2 << 20;
 /// How many of the model's last messages are searched for names.
 const MAX_MESSAGES: usize = 20;
 /// How many of the newest events are searched for a summary, since the model's last message may follow it.
@@ -61,7 +61,7 @@ pub(super) fn record_last_messages(call: &mut Call<'_>) -> Result<bool, CommandE
 
 /// Returns the model's last messages from the transcript, oldest first.
 fn last_words(call: &Call<'_>) -> Vec<String> {
-    let steps = call.hook.transcript.as_deref().and_then(steps_at_end).unwrap_or_default();
+    let steps = steps(call);
     let said = steps.into_iter().rev().filter_map(|step| match step {
         Step::Said { text, .. } if !text.trim().is_empty() => Some(text),
         _ => None,
@@ -71,19 +71,26 @@ fn last_words(call: &Call<'_>) -> Vec<String> {
     said
 }
 
-fn steps_at_end(path: &Path) -> Option<Vec<Step>> {
-    // The first row may be incomplete and is then skipped, like any unreadable row.
-    let read = transcript::read(&mut end_of(path).ok()?.as_bytes()).ok()??;
-    // Older versions of clients write what subagents say to the same file.
-    Some(read.sessions.into_iter().find(|session| session.subagent.is_empty())?.steps)
+/// Returns the steps at the end of the call's transcript.
+fn steps(call: &Call<'_>) -> Vec<Step> {
+    let transcript = call.hook.transcript.as_deref();
+    transcript.and_then(|path| session_at_end(path, TRANSCRIPT_END)).map(|session| session.steps).unwrap_or_default()
 }
 
-pub(super) fn end_of(transcript: &Path) -> std::io::Result<String> {
+/// Returns the session in the last `most` bytes of a transcript.
+pub(super) fn session_at_end(path: &Path, most: u64) -> Option<Session> {
+    // The first row may be incomplete and is then skipped, like any unreadable row.
+    let read = transcript::read(&mut end_of(path, most).ok()?.as_bytes()).ok()??;
+    // Older versions of clients write what subagents say to the same file.
+    read.sessions.into_iter().find(|session| session.subagent.is_empty())
+}
+
+pub(super) fn end_of(transcript: &Path, most: u64) -> std::io::Result<String> {
     let mut file = foreign::open_user_file(transcript)?;
-    let begin = file.metadata()?.len().saturating_sub(TRANSCRIPT_END);
+    let begin = file.metadata()?.len().saturating_sub(most);
     file.seek(SeekFrom::Start(begin))?;
     let mut end = Vec::new();
-    file.take(TRANSCRIPT_END).read_to_end(&mut end)?;
+    file.take(most).read_to_end(&mut end)?;
     Ok(String::from_utf8_lossy(&end).into_owned())
 }
 
@@ -92,7 +99,7 @@ pub(super) fn to_keep(call: &Call<'_>, moments: &[Moment]) -> Result<Option<Stri
     if !call.hook.takes.keep {
         return Ok(None);
     }
-    let text = guides::write(call, moments, KEEP_HEAD, MAX_KEEP_TOKENS)?;
+    let text = guides::write(call, moments, KEEP_HEAD, (MAX_KEEP_TOKENS, &[]))?;
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
@@ -101,7 +108,7 @@ fn handed_over(call: &Call<'_>, summary: &str) -> String {
     if !summary.is_empty() || call.client.compaction != Compaction::Begins {
         return summary.to_owned();
     }
-    let steps = call.hook.transcript.as_deref().and_then(steps_at_end).unwrap_or_default();
+    let steps = steps(call);
     let written = steps.into_iter().rev().find_map(|step| match step {
         Step::Compacted { text } => Some(text),
         _ => None,

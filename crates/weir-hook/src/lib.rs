@@ -43,6 +43,7 @@ mod recording;
 mod report;
 pub mod rewrite;
 mod seen;
+mod shown;
 mod trial;
 
 use std::cell::OnceCell;

@@ -25,7 +25,19 @@ pub use rows::{
 };
 
 /// The default size of a guide, in tokens.
-pub const GUIDE_TOKENS: u32 = 900;
+pub const GUIDE_TOKENS: usize = 900;
+/// The default size of a guide after a long window, in tokens.
+const LONG_GUIDE_TOKENS: usize = 1_500;
+/// The length above which a window is long, in tokens.
+const LONG_WINDOW_TOKENS: u64 = 150_000;
+
+impl GuideConfig {
+    /// Returns the maximum number of tokens in a guide after a window of this length.
+    pub fn tokens_after(&self, window: u64) -> usize {
+        let default = if window > LONG_WINDOW_TOKENS { LONG_GUIDE_TOKENS } else { GUIDE_TOKENS };
+        self.tokens.unwrap_or(default)
+    }
+}
 
 /// Whether a run must have a full sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]

@@ -86,7 +86,7 @@ async fn has(project: &ViewedProject, key: &SessionKey) -> Result<bool, CommandE
 async fn read(project: &ViewedProject, key: &SessionKey) -> Result<Option<ReadSession>, CommandError> {
     let visit = project.visit().await;
     let scope = Scope { session: Some(key.clone()), ..visit.scope() };
-    let (key, budget) = (key.clone(), visit.config().guide.tokens);
+    let (key, budget) = (key.clone(), visit.config().guide.tokens_after(0));
     visit.with_stores(move |open| read_here(open, &scope, &key, budget)).await
 }
 

@@ -7,9 +7,9 @@ use crate::EventKind;
 use crate::event::line;
 
 /// Maximum share of the budget for the request that began the work, in hundredths.
-const FIRST_SHARE_PERCENT: usize = 10;
+const FIRST_SHARE_PERCENT: usize = 6;
 /// Maximum share of the budget for the last request, in hundredths.
-const LAST_SHARE_PERCENT: usize = 20;
+const LAST_SHARE_PERCENT: usize = 15;
 /// Minimum for each of the two however small the budget is, in tokens.
 const MIN_REQUEST_TOKENS: usize = 40;
 

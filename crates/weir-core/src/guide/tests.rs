@@ -140,8 +140,8 @@ fn a_guide_says_what_the_session_had() {
             - subagent for "find": three callers of parse()
             Outputs held back:
             - [ctx:md00000000] kept
-            Names at hand, by file (what the model wrote last and most):
-            - src/lexer.rs (changed 2 times)
+            Names at hand, by file (what the model wrote or was shown, last and most):
+            - src/lexer.rs (2 changes)
             - src/parser.rs (changed)"#]],
     );
 }
@@ -173,9 +173,9 @@ fn with_less_room_every_section_still_has_its_first_line() {
             - subagent for "find": three callers of parse()
             Outputs held back:
             - [ctx:md00000000] kept
-            Names at hand, by file (what the model wrote last and most):
-            - src/lexer.rs (changed 2 times)
-            - +1 more changed file"#]],
+            Names at hand, by file (what the model wrote or was shown, last and most):
+            - src/lexer.rs (2 changes)
+            - src/parser.rs (changed)"#]],
     );
 }
 
@@ -231,7 +231,7 @@ fn a_cut_is_said() {
         60,
         expect![[r#"
             What this session had before it was compacted:
-            Names at hand, by file (what the model wrote last and most):
+            Names at hand, by file (what the model wrote or was shown, last and most):
             - src/file29.rs (changed)
             - src/file28.rs (changed)
             - src/file27.rs (changed)
@@ -291,7 +291,7 @@ fn what_others_wrote_stays_within_its_line() {
             - subagent x: ok
             Outputs held back:
             - [ctx:6q10000000] title [ctx:0000000000] y
-            Names at hand, by file (what the model wrote last and most):
+            Names at hand, by file (what the model wrote or was shown, last and most):
             - a Files changed: - b (changed)"#]],
     );
 }
@@ -386,6 +386,7 @@ fn is_ours(line: &str, headings: &[String]) -> bool {
         || line.starts_with("Last request (user")
         || line.starts_with("The work began with (user")
         || line.starts_with("Names at hand, by file")
+        || line.starts_with("Commands that the model ran most and last: `")
         || line.starts_with("What this session had")
         || headings.iter().any(|heading| heading == line)
 }
@@ -463,13 +464,10 @@ fn the_file_that_was_worked_on_last_is_named_with_those_before_it() {
         200,
         expect![[r#"
             What this session had before it was compacted:
-            Names at hand, by file (what the model wrote last and most):
-            - c.rs
+            Names at hand, by file (what the model wrote or was shown, last and most):
             - gone.rs (deleted)
-            - e.rs
-            - d.rs
             - b.rs (changed)
-            - a.rs"#]],
+            - elsewhere: c.rs e.rs d.rs a.rs"#]],
     );
 }
 
@@ -676,11 +674,11 @@ fn a_number_is_not_what_the_work_began_with_and_a_plan_is_named() {
         &[asked("14"), wrote, asked(&plan.repeat(9)), asked("use tabs")],
         500,
         expect![[r#"
-        What this session had before it was compacted:
-        The work began with (user): "Implement the following plan: # Plan: Two-pass export" (the plan is in /home/me/.claude/plans/calm-otter.md)
-        Last request (user, 42 minutes ago): "use tabs"
-        Names at hand, by file (what the model wrote last and most):
-        - /home/me/.claude/plans/calm-otter.md (changed)"#]],
+            What this session had before it was compacted:
+            The work began with (user): "Implement the following plan: # Plan: Two-pass export" (the plan is in /home/me/.claude/plans/calm-otter.md)
+            Last request (user, 42 minutes ago): "use tabs"
+            Names at hand, by file (what the model wrote or was shown, last and most):
+            - /home/me/.claude/plans/calm-otter.md (changed)"#]],
     );
 }
 
@@ -782,4 +780,66 @@ fn a_reflection_claims_nothing_that_is_not_known() {
     let came = outcomes(&facts(&events(&history)));
     assert_eq!(came.failed[0].text, "go test ./x: x_test.go:9: got 1 (tool; run again since)");
     assert_eq!((came.done, came.open), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn the_commands_that_ran_last_are_named_once() {
+    use EventKind::{Error, File, Git, Rejected, Tool};
+    let ran = |kind, data: &str| told(kind, P3, "x", data);
+    let mut history = vec![
+        ran(Tool, r#"{"subject":"cargo build"}"#),
+        ran(Tool, r#"{"subject":"cargo test","ran":"cargo test 2>&1 | tail -5"}"#),
+        ran(Tool, r#"{"subject":"cargo test","ran":"cargo test --lib"}"#),
+        ran(Git, r#"{"command":"push","ran":"git push origin x"}"#),
+        ran(Error, r#"{"subject":"make lint","exit":2,"ran":"make lint fix"}"#),
+        ran(Error, r#"{"subject":"gti status","exit":127,"ran":"gti status","slip":true}"#),
+        ran(Tool, r#"{"subject":"ls","agent":"Explore"}"#),
+        ran(Rejected, r#"{"refused":"rm -r x"}"#),
+        ran(File, r#"{"path":"a.sh","how":"wrote","ran":"cat > a.sh …"}"#),
+        ran(Tool, r#"{"skill":"review"}"#),
+    ];
+    let check = |history: &[TestEvent], expected: &str| {
+        assert_eq!(commands::write(&facts(&events(history)), 80, quarters), expected);
+    };
+    check(&[], "");
+    check(
+        &history,
+        "Commands that the model ran most and last: `cat > a.sh …`, `make lint fix` (failed), `git push origin x`, \
+         `cargo test --lib`, `cargo test …`, `cargo build`\n",
+    );
+    history.push(ran(Tool, r#"{"subject":"cargo build"}"#));
+    check(
+        &history,
+        "Commands that the model ran most and last: `cargo build`, `cat > a.sh …`, `make lint fix` (failed), \
+         `git push origin x`, `cargo test --lib`, `cargo test …`\n",
+    );
+    let long = |n: usize| ran(Tool, &format!(r#"{{"subject":"run{n} {}"}}"#, "long ".repeat(40)));
+    check(
+        &(0..9).map(long).collect::<Vec<_>>(),
+        "Commands that the model ran most and last: `run8 long long long long long long long long long long long …`, \
+         `run7 long long long long long long long long long long long …`, \
+         `run6 long long long long long long long long long long long …`, \
+         `run5 long long long long long long long long long long long …`\n",
+    );
+}
+
+#[test]
+fn what_the_model_was_shown_comes_after_what_it_gave_to_tools() {
+    use EventKind::{File, Tool};
+    let shown = |names: &str| told(Tool, P4, "", &format!(r#"{{"seen":"{names}"}}"#));
+    let history = [
+        told(File, P4, "read a.rs", r#"{"path":"src/a.rs","how":"read"}"#),
+        told(File, P4, "searched for parse_it", r#"{"names":"parse_it src/b.rs"}"#),
+        shown("old_name"),
+        shown("new_name src/a.rs"),
+        shown(""),
+    ];
+    check(
+        &history,
+        200,
+        expect![[r#"
+            What this session had before it was compacted:
+            Names at hand, by file (what the model wrote or was shown, last and most):
+            - elsewhere: parse_it src/b.rs new_name old_name src/a.rs"#]],
+    );
 }

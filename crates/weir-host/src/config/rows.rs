@@ -7,7 +7,7 @@ use weir_core::Limits;
 
 use super::declare::{Section, Setting, name, settings};
 use super::kinds::{Address, AllowedHosts, Days, Hours, Kind, Megabytes, RawTools, Seconds, SecretFile, Share, Tokens};
-use super::{GUIDE_TOKENS, LayerUse, ListedTools, Network, Sandbox};
+use super::{LayerUse, ListedTools, Network, Sandbox};
 
 settings! {
     /// The user's configuration.
@@ -95,7 +95,7 @@ settings! {
     [guide]
     pub struct GuideConfig {
         /// Maximum number of tokens in a guide.
-        tokens: Tokens<100, 4_000> = GUIDE_TOKENS;
+        tokens: Option<Tokens<100, 4_000>> = None, "by the window: 900, or 1500 above 150000 tokens";
     }
 
     /// What is measured.
