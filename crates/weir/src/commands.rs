@@ -4,6 +4,7 @@ pub(crate) mod call;
 pub(crate) mod cli;
 mod config_file;
 mod editor;
+mod handover;
 mod live;
 mod man;
 mod notes;

@@ -33,6 +33,7 @@ use weir_session::{prefix, window};
 
 use super::call;
 use super::config_file;
+use super::handover;
 use super::live;
 use super::man;
 use super::notes;
@@ -153,6 +154,7 @@ fn command() -> Command {
             runs::command(),
             call::command(),
             undo::command(),
+            handover::command(),
             notes::command(),
             policy::command(),
             servers::command(),
@@ -310,6 +312,9 @@ fn call(
     }
     if let Some(running) = awaited(&context, name, arguments) {
         return printing.finish(runtime.block_on(running)?);
+    }
+    if name == handover::HANDOVER {
+        return printing.finish(handover::run(&context, arguments)?);
     }
     if name == undo::UNDO {
         return printing.finish(undo::run(&context, arguments)?);
