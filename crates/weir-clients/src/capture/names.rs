@@ -129,10 +129,22 @@ fn most_frequent_of(hook: &Hook, texts: &[&str], is_literal: impl Fn(&str, &str)
 /// Words in the inputs of clients' tools that are not names.
 const OF_TOOLS: &[&str] = &["in_progress", "files_with_matches", "general-purpose", "dev/null"];
 
+/// Returns a path without the number that a search puts before a line around a hit: `src/lib.rs-12-fn`.
+fn without_line_number(name: &str) -> &str {
+    let is_file = |path: &str| {
+        let file = path.rsplit('/').next().unwrap_or(path);
+        let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
+        (1..=4).contains(&extension.len()) && extension.bytes().all(|byte| byte.is_ascii_lowercase())
+    };
+    let is_number = |(at, _): &(usize, &str)| name[at + 1..].starts_with(|c: char| c.is_ascii_digit());
+    let end = name.match_indices('-').find(|mark| is_number(mark) && is_file(&name[..mark.0]));
+    end.map_or(name, |(at, _)| &name[..at])
+}
+
 /// Returns a name without its line number, or `None` for a value, a colour or a temporary file.
 fn plain_name(name: &str) -> Option<&str> {
     let end = name.match_indices(':').find(|(at, _)| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
-    let name = end.map_or(name, |(at, _)| &name[..at]);
+    let name = without_line_number(end.map_or(name, |(at, _)| &name[..at]));
     let is_colour = matches!(name.len(), 6 | 8) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     // An escaped character: `\u2014`.
     let is_escape = name.len() == 5 && name.strip_prefix('u').is_some_and(|code| u32::from_str_radix(code, 16).is_ok());

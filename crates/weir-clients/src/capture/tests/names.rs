@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{call, hook, used_with};
-use crate::capture::{before_compaction, events};
+use crate::capture::{before_compaction, events, names_in};
 use crate::{Hook, Point, Tool};
 
 /// Checks the names of the first event of a hook.
@@ -36,6 +36,17 @@ fn words_of_prose_with_a_slash_between_them_are_not_names() {
     check(&hook(Point::AfterTool(search, done)), "cmd/tool");
     let said = before_compaction(&edit(""), &["The before/after of `feat/login` is in a/b_test."]);
     assert!(said[0].data.as_deref().unwrap().contains(r#""names":"feat/login a/b_test""#), "{said:?}");
+}
+
+#[test]
+fn lines_around_a_hit_are_no_files() {
+    let found = "src/lib.rs:7:fn parse_it()\nsrc/lib.rs-8-}\nsrc/lib.rs-9-fn\nname-2.txt serde-1.0.2";
+    assert_eq!(names_in(&edit(""), found), "src/lib.rs parse_it name-2.txt serde-1.0.2");
+}
+
+#[test]
+fn the_folder_of_the_session_is_no_name() {
+    check(&shell("ls /home/dev/project /home/dev/project/src/bin.rs"), "src/bin.rs");
 }
 
 #[test]
