@@ -6,7 +6,7 @@ use serde_json::Value;
 use weir_core::Timestamp;
 
 use crate::Client;
-use session::{CopiedPart, HookPayload, Place, Session, Step, TimedStep, Usage};
+use session::{CopiedPart, HookPayload, Place, RequestMoment, Session, Step, TimedStep, Usage};
 
 /// The format of one client's transcripts.
 pub(crate) struct Format {
@@ -58,6 +58,9 @@ pub(crate) struct Draft {
     pub(crate) models: Models,
     pub(crate) steps: Vec<TimedStep>,
     pub(crate) requests: Vec<Usage>,
+    pub(crate) moments: Vec<RequestMoment>,
+    /// The number of steps that were passed on already.
+    pub(crate) passed: usize,
     /// The first message of each request, for a format with identifiers that forks copy.
     pub(crate) request_messages: Vec<String>,
     /// The steps before which earlier results were dropped.
@@ -94,6 +97,7 @@ impl Draft {
 
     /// Moves the steps so far into a new draft of the same session.
     pub(crate) fn drain(&mut self) -> Self {
+        self.passed += self.steps.len();
         Self {
             key: self.key.clone(),
             version: self.version.clone(),
@@ -118,6 +122,7 @@ impl Draft {
             model: self.models.most(),
             steps: Vec::new(),
             requests: self.requests,
+            moments: self.moments,
             cleared: self.cleared,
             copied: CopiedPart::default(),
             step_messages: Vec::new(),

@@ -46,6 +46,8 @@ pub struct AcceptedReplies {
     pub command: bool,
     /// What the client's summary of the conversation must keep.
     pub keep: bool,
+    /// A line for the user, which the model does not see.
+    pub notice: bool,
 }
 
 /// A point in a client's work.

@@ -108,6 +108,8 @@ pub enum Reply {
     Command(String),
     /// What the client's own summary of the conversation must keep.
     Keep(String),
+    /// A line for the user, which the model does not see.
+    Notice(String),
 }
 
 /// Returns the client with this name.

@@ -6,6 +6,7 @@
 mod behind;
 #[cfg(test)]
 mod behind_tests;
+mod cache;
 mod form;
 mod hooks;
 mod json;
@@ -25,6 +26,7 @@ use serde_json::Value;
 use crate::Client;
 use crate::format::Format;
 pub use behind::{movable, starts_us};
+pub use cache::{CacheSettings, NewestRequest};
 pub(crate) use form::ToolRule;
 pub use form::{FoundServer, ServerForm, ServerLaunch};
 pub use moved::TakenServer;
@@ -65,6 +67,8 @@ pub struct Recipe {
     pub trust: Option<Trust>,
     /// When it compacts by itself, where that is known.
     pub window: Option<Window>,
+    /// How long the cache of its conversations lives, if it can be set.
+    pub cache: Option<CacheSettings>,
     /// The setting for the command whose output it shows below its prompt, if it has such a line.
     pub status_line: Option<Setting>,
     /// What keeps it from deferring the descriptions of tools, if it can be told.
@@ -263,6 +267,7 @@ impl Recipe {
         plugin: None,
         trust: None,
         window: None,
+        cache: None,
         status_line: None,
         deferral: None,
         blind_spot: None,

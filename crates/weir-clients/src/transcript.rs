@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::Client;
 use crate::clients::RECIPES;
 pub use crate::format::session::{
-    CopiedPart, HookPayload, Part, Place, SeenMessages, Session, Step, TimedStep, ToolResult, Usage,
+    CopiedPart, HookPayload, Part, Place, RequestMoment, SeenMessages, Session, Step, TimedStep, ToolResult, Usage,
 };
 use crate::format::{Draft, Format, RowReader};
 

@@ -1,5 +1,5 @@
 //! Sessions of agents, read back: transcripts replayed with and without Weir ([`replay`]), the window and what fills it
-//! ([`window`]), what every request repeats ([`prefix`]), and the import of what happened before Weir was there
+//! ([`window`]), pauses in which the cache goes cold ([`pauses`]), what every request repeats ([`prefix`]), and the import of what happened before Weir was there
 //! ([`importing`]).
 //!
 //! The crate finds transcripts, plays them, and reports. How a client writes a transcript is in `weir-clients`; what a
@@ -31,6 +31,7 @@
 pub mod engram;
 pub mod importing;
 pub mod outputs;
+pub mod pauses;
 pub mod prefix;
 pub mod replay;
 pub mod sessions;

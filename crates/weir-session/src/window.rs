@@ -16,6 +16,7 @@ use weir_context::Context;
 use weir_host::answer::Answer;
 use weir_host::error::CommandError;
 
+use crate::pauses::{self, CacheCourse, LifetimesSet};
 use crate::replay::places::{self, Places};
 use crate::replay::prices::Prices;
 use crate::replay::{Chosen, DEFAULT_TRANSCRIPTS, choices};
@@ -35,7 +36,10 @@ shorter, but costs a summary and reading some things again. Weir measures both a
 if there are none; the answer says which.
 
 The sessions are compared with what they cost as they were recorded or, if you have set when the client compacts, with that setting. A \
-length is recommended only if it saves at least 2 % in all, is not dearer for the median session, and can be set in the client.";
+length is recommended only if it saves at least 2 % in all, is not dearer for the median session, and can be set in the client.
+
+A pause is longer than the provider's cache lives if the next request has to write the whole conversation again. Weir says what that has \
+cost, and what a cache of 5 minutes and of 1 hour would have cost, at the times of your own sessions.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -60,16 +64,20 @@ pub fn command() -> Command {
         .args([paths, newest, against, prices])
 }
 
-/// Reads the sessions and tries every length. `set` returns the length to which a client is set, if it is.
-pub fn run(
-    context: &Context,
-    arguments: &ArgMatches,
-    set: impl Fn(&str) -> Option<u64>,
-) -> Result<Answer, CommandError> {
+/// How clients are set, by their names.
+pub struct ClientSettings<'a> {
+    /// Returns the length at which a client compacts, if it is set.
+    pub window: &'a dyn Fn(&str) -> Option<u64>,
+    /// Returns how long the cache of a client's conversations lives, if it is set.
+    pub lifetimes: &'a dyn Fn(&str) -> LifetimesSet,
+}
+
+/// Reads the sessions and tries every length.
+pub fn run(context: &Context, arguments: &ArgMatches, settings: &ClientSettings<'_>) -> Result<Answer, CommandError> {
     let Chosen { places: Places { found, mut unreadable }, left_out, prices } = Chosen::by(context, arguments)?;
     let against = arguments.get_one::<u64>("against").copied();
 
-    let mut courses = Vec::new();
+    let (mut courses, mut pauses) = (Vec::new(), Vec::new());
     let (mut short, mut unmeasured, mut others, mut copied) = (0, 0, 0, 0);
     let mut seen = SeenMessages::default();
     for (at, transcript) in found.iter().enumerate() {
@@ -92,6 +100,7 @@ pub fn run(
                 continue;
             }
             let course = WindowGrowth::of(session, &transcript.name, prices.of(&session.model));
+            pauses.extend(CacheCourse::of(session, &transcript.name, prices.of(&session.model)));
             match course.requests() {
                 MIN_REQUESTS.. => {}
                 _ if session.own_requests() >= MIN_REQUESTS => unmeasured += 1,
@@ -101,8 +110,10 @@ pub fn run(
         }
     }
     context.report_progress("");
-    let studies = studies(&courses, |client| against.or_else(|| set(client)));
-    Ok(WindowReport { studies, short, unmeasured, copied, left_out, others, unreadable }.answer())
+    let studies = studies(&courses, |client| against.or_else(|| (settings.window)(client)));
+    let of_client = |name: &str| studies.iter().find(|study| study.client.name == name).map(Study::compacting);
+    let pauses = pauses::studies(&pauses, settings.lifetimes, of_client);
+    Ok(WindowReport { studies, pauses, short, unmeasured, copied, left_out, others, unreadable }.answer())
 }
 
 /// Studies the sessions of each client, the one with the most requests first. `set` returns the length to which a

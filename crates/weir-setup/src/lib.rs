@@ -27,22 +27,23 @@ pub mod removal;
 pub mod servers;
 mod step;
 mod targets;
+mod wishes;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_clients::RECIPES;
-use weir_clients::setup::{Basis, Recipe, Setting, SetupScope, Window};
+use weir_clients::setup::{Basis, Recipe, Setting, SetupScope};
 use weir_context::Context;
-use weir_core::wording::{counted, quoted};
+use weir_core::wording::counted;
 use weir_host::answer::Answer;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::switch::{OFF_MEANS, Switch};
 use weir_host::user_files;
+use weir_session::pauses::{Lifetime, LifetimesSet};
 use weir_session::replay::places as transcripts;
 
-use gateway::Gateway;
 use places::Places;
-use plan::{SettingRequest, SetupPlan, Wishes};
+use plan::SetupPlan;
 use step::Step;
 
 /// The requested command.
@@ -104,7 +105,8 @@ pub fn commands() -> [Command; 2] {
                 .help("Also put these MCP servers of the client behind Weir [default: all that can be]"),
             flag("status-line", "Also show `weir statusline` below the prompt, where the client has such a line")
                 .conflicts_with("project"),
-        ]);
+        ])
+        .args(wishes::lifetimes());
     let teardown = Command::new("teardown")
         .about("Undo what `weir setup` wrote")
         .after_long_help(
@@ -140,7 +142,7 @@ pub fn run(
     let recipes = chosen(&named, whose, task, &places)?;
     let plan = match task {
         SetupCommand::Setup => {
-            let (wishes, lacking) = wishes(context, &places, &recipes, arguments)?;
+            let (wishes, lacking) = wishes::wishes(context, &places, &recipes, arguments)?;
             let mut plan = plan::setup(&places, &recipes, whose, wishes)?;
             plan.notes.extend(lacking);
             plan
@@ -202,67 +204,19 @@ fn agrees(ask: &dyn Fn(&str) -> String, summary: &str, diff: impl Fn() -> String
     answer == "y" || answer == "yes"
 }
 
-/// Returns the requested settings of the clients' own and the servers that are to move, and which of the named clients have no such setting.
-fn wishes<'p>(
-    context: &Context,
-    places: &'p Places,
-    recipes: &[&'static Recipe],
-    arguments: &ArgMatches,
-) -> Result<(Wishes<'p>, Vec<String>), CommandError> {
-    let is_named = arguments.get_many::<String>("clients").is_some_and(|mut names| names.next().is_some());
-    let (mut wishes, mut lacking) = (Vec::new(), Vec::new());
-    for recipe in recipes {
-        let mut lacks =
-            |what: &str| lacking.extend(is_named.then(|| format!("{} has no {what} that can be set", recipe.title)));
-        if let Some(length) = arguments.get_one::<u64>("window") {
-            match &recipe.window {
-                Some(window) => {
-                    let value = safe_window(context, recipe, window, *length)?;
-                    wishes.push(SettingRequest { setting: window.setting, value });
-                }
-                None => lacks("window"),
-            }
-        }
-        if arguments.get_flag("status-line") {
-            match recipe.status_line {
-                Some(setting) => {
-                    let command = format!("{} statusline", quoted(&places.our_program(SetupScope::User)?));
-                    wishes.push(SettingRequest { setting, value: json!({ "type": "command", "command": command }) });
-                }
-                None => lacks("status line"),
-            }
-        }
-    }
-    if wishes.is_empty() && (arguments.contains_id("window") || arguments.get_flag("status-line")) {
-        return Err(CommandError::usage("none of these clients has that setting").hint("leave it out"));
-    }
-    let asked = || arguments.get_many("gateway").into_iter().flatten().cloned().collect();
-    let is_gateway = arguments.value_source("gateway").is_some();
-    let gateway = if is_gateway { Some(Gateway::new(places, asked())?) } else { None };
-    Ok((Wishes { settings: wishes, gateway }, lacking))
-}
-
-/// Returns the setting that makes a client compact at a length, unless sessions would have no room to continue.
-fn safe_window(context: &Context, recipe: &Recipe, window: &Window, length: u64) -> Result<Value, CommandError> {
-    let cannot = |why: String| {
-        CommandError::usage(format!("cannot have {} compact at {length} tokens: {why}", recipe.title))
-            .hint("`weir window` shows what each length costs")
-    };
-    let value = window.value(length).ok_or_else(|| cannot(format!("its smallest length is {}", window.smallest)))?;
-    match weir_session::window::too_small(context, recipe.name, length)? {
-        (small, all) if weir_session::window::is_too_small(small, all) => {
-            Err(cannot(format!("in {small} of your {all} longer sessions it would have to compact again at once")))
-        }
-        _ => Ok(value),
-    }
-}
-
 /// Returns the length at which a client is set to compact, in tokens. Returns `None` if it is not set.
 pub fn window_set(context: &Context, client: &str) -> Option<u64> {
     let window = weir_clients::recipe(client)?.window?;
     let places = Places::new(context).ok()?;
     let text = user_files::read(&user_files::target(&places.path(&window.setting.place))).ok()?.unwrap_or_default();
     window.length(&window.setting.get(&text).ok()??)
+}
+
+/// Returns how long the cache of a client's main conversations and of its subagents lives, if that is set.
+pub fn lifetimes_set(context: &Context, client: &str) -> LifetimesSet {
+    let Some(cache) = weir_clients::recipe(client).and_then(|recipe| recipe.cache) else { return [None; 2] };
+    [cache.main, cache.subagents]
+        .map(|setting| setting_value(context, &setting).and_then(|(value, _)| Lifetime::parse(value.as_str()?)))
 }
 
 /// Returns the value of a setting of a client and the path of its file, as a person writes it. Returns `None` if it is not

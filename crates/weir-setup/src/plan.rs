@@ -318,7 +318,8 @@ impl SettingRequest {
 
 /// Returns the settings of a client's own that setup can write.
 fn settings_of(recipe: &Recipe) -> impl Iterator<Item = Setting> {
-    recipe.window.map(|window| window.setting).into_iter().chain(recipe.status_line)
+    let of_cache = recipe.cache.into_iter().flat_map(|cache| [cache.main, cache.subagents]);
+    recipe.window.map(|window| window.setting).into_iter().chain(of_cache).chain(recipe.status_line)
 }
 
 /// Returns the text with a setting restored, unless someone has changed it since.

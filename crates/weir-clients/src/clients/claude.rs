@@ -1,6 +1,7 @@
 //! Claude Code. It accepts a replaced output only in the shape of the tool's own output, and silently ignores any other
 //! shape. It never accepts one for a command that failed.
 
+mod newest;
 pub(crate) mod setup;
 pub(crate) mod transcript;
 
@@ -85,6 +86,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         // rewritten command loses the verdict of the server's safety check, as do the calls after it.
         command: wire.text("permission_mode") == "bypassPermissions",
         keep: wire.event == "PreCompact",
+        notice: wire.event == "UserPromptSubmit",
     };
     let mut hook = wire.hook(point, takes)?;
     if matches!(hook.point, Point::AfterCompaction { .. }) {
@@ -188,6 +190,7 @@ fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
         Reply::Output(text) => ("updatedToolOutput", in_shape(&wire.payload["tool_response"], text)),
         // Plain text is appended to the instructions for the summary. JSON would be appended too, unparsed.
         Reply::Keep(text) => return Some(json!(text)),
+        Reply::Notice(text) => return Some(json!({ "systemMessage": text })),
     };
     Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, key: value } }))
 }

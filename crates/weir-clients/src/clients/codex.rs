@@ -61,6 +61,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         // It accepts a rewritten command only together with permission to run it.
         command: wire.text("permission_mode") == "bypassPermissions" && is_for_model,
         keep: false,
+        notice: false,
     };
     wire.hook(point, takes)
 }
@@ -110,7 +111,7 @@ fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
                 "hookEventName": wire.event, "permissionDecision": "allow", "updatedInput": input,
             } })
         }
-        Reply::Keep(_) => return None,
+        Reply::Keep(_) | Reply::Notice(_) => return None,
     })
 }
 

@@ -81,6 +81,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
             // It does not say whether it would ask the user.
             command: false,
             keep: false,
+            notice: false,
         },
         point,
     })
@@ -165,7 +166,7 @@ fn reply(_: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
     match reply {
         Reply::Output(text) => Some(json!({ "modifiedResult": { "textResultForLlm": text, "resultType": "success" } })),
         Reply::Context(text) => Some(json!({ "additionalContext": text })),
-        Reply::Command(_) | Reply::Keep(_) => None,
+        Reply::Command(_) | Reply::Keep(_) | Reply::Notice(_) => None,
     }
 }
 

@@ -52,6 +52,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         output: is_replaceable(&point),
         command: false,
         keep: false,
+        notice: false,
     };
     Some(Hook {
         session: first_text(wire.payload, &["conversation_id", "session_id"]).to_owned(),
@@ -142,7 +143,7 @@ fn reply(_: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
         Reply::Output(text) if hook.takes.output => {
             Some(json!({ "updated_mcp_tool_output": { "content": [{ "type": "text", "text": text }] } }))
         }
-        Reply::Context(_) | Reply::Output(_) | Reply::Command(_) | Reply::Keep(_) => None,
+        Reply::Context(_) | Reply::Output(_) | Reply::Command(_) | Reply::Keep(_) | Reply::Notice(_) => None,
     }
 }
 

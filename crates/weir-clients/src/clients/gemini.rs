@@ -64,6 +64,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         // It does not say whether it would ask the user.
         command: false,
         keep: false,
+        notice: false,
     };
     wire.hook(point, takes)
 }
@@ -179,7 +180,7 @@ fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
     match reply {
         Reply::Output(text) => Some(json!({ "decision": "deny", "reason": text })),
         Reply::Context(text) => Some(wire.context_reply(text)),
-        Reply::Command(_) | Reply::Keep(_) => None,
+        Reply::Command(_) | Reply::Keep(_) | Reply::Notice(_) => None,
     }
 }
 

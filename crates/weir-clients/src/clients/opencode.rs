@@ -73,6 +73,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
             // It does not say whether it would ask the user.
             command: false,
             keep: false,
+            notice: false,
         },
         point,
     })
@@ -162,7 +163,7 @@ fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
         Reply::Output(text) if wire.payload["output"]["content"].is_array() => Some(json!({ "content": text })),
         Reply::Output(text) => Some(json!({ "output": text })),
         Reply::Context(text) => Some(json!({ "context": [text] })),
-        Reply::Command(_) | Reply::Keep(_) => None,
+        Reply::Command(_) | Reply::Keep(_) | Reply::Notice(_) => None,
     }
 }
 

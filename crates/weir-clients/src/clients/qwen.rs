@@ -74,6 +74,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         // It does not accept a rewritten command.
         command: false,
         keep: false,
+        notice: false,
     };
     wire.hook(point, takes)
 }
@@ -177,7 +178,7 @@ fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
     match reply {
         Reply::Output(text) => Some(json!({ "continue": false, "stopReason": text })),
         Reply::Context(text) => Some(wire.context_reply(text)),
-        Reply::Command(_) | Reply::Keep(_) => None,
+        Reply::Command(_) | Reply::Keep(_) | Reply::Notice(_) => None,
     }
 }
 

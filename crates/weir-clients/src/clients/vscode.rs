@@ -88,7 +88,7 @@ fn done(wire: &Wire<'_>) -> Done {
 fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
     match reply {
         Reply::Context(text) if hook.takes.context => Some(wire.context_reply(text)),
-        Reply::Context(_) | Reply::Output(_) | Reply::Command(_) | Reply::Keep(_) => None,
+        Reply::Context(_) | Reply::Output(_) | Reply::Command(_) | Reply::Keep(_) | Reply::Notice(_) => None,
     }
 }
 

@@ -51,6 +51,8 @@ pub struct Session {
     pub steps: Vec<Step>,
     /// The usage of each request to the model, in order.
     pub requests: Vec<Usage>,
+    /// When each request was answered, in the same order; empty for clients whose transcripts do not say enough.
+    pub moments: Vec<RequestMoment>,
     /// The steps, as indices, before which the client or its API dropped earlier results from the conversation without
     /// compacting it.
     pub cleared: Vec<usize>,
@@ -148,6 +150,19 @@ impl Usage {
     pub fn window(&self) -> u64 {
         self.input + self.cache_write + self.cache_write_hour + self.cache_read
     }
+}
+
+/// When a request was answered, and how much the model wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RequestMoment {
+    /// The time of the first and of the last part of the answer, if the client records it.
+    pub began: Option<Timestamp>,
+    pub ended: Option<Timestamp>,
+    /// The number of steps before the answer.
+    pub steps: usize,
+    /// The characters that the model wrote, its thinking included. The usage of a request may have been noted before
+    /// the model had written everything.
+    pub written: u64,
 }
 
 /// The fields that all hooks of a session have in common.

@@ -6,12 +6,15 @@ use weir_host::answer::Answer;
 
 use super::simulation::{CompactionCost, Limit};
 use super::study::{LengthCost, Played, Study};
+use crate::pauses::{self, CacheStudy};
 use crate::replay::report::table::{Table, number, signed};
 use crate::replay::report::{copied_requests, dollars};
 
 /// What the sessions of each client would have cost, and what is known apart from them.
 pub(super) struct WindowReport<'a> {
     pub studies: Vec<Study<'a>>,
+    /// What their pauses have cost.
+    pub pauses: Vec<CacheStudy<'a>>,
     /// The number of sessions that were too short to matter.
     pub short: usize,
     /// The number of sessions that do not say how long their requests were.
@@ -28,7 +31,7 @@ pub(super) struct WindowReport<'a> {
 
 impl WindowReport<'_> {
     pub(super) fn answer(&self) -> Answer {
-        if self.studies.is_empty() {
+        if self.studies.is_empty() && self.pauses.is_empty() {
             let none = format!(
                 "There is no session of 30 requests or more to look at ({}). Run this again after a longer one.",
                 counted(self.short, "shorter one", "shorter ones")
@@ -40,6 +43,7 @@ impl WindowReport<'_> {
         for study in &self.studies {
             parts.extend([head(study), table(study), study.advice(), assumptions(study)]);
         }
+        parts.extend(self.pauses.iter().flat_map(pauses::text));
         let mut remarks = vec!["What a summary forgets is in none of these figures.".to_owned()];
         if self.short > 0 {
             remarks.push(format!("{} left out.", counted(self.short, "shorter session was", "shorter sessions were")));
@@ -71,6 +75,7 @@ impl WindowReport<'_> {
     fn data(&self) -> Value {
         json!({
             "clients": self.studies.iter().map(data).collect::<Vec<_>>(),
+            "cache": self.pauses.iter().map(pauses::data).collect::<Vec<_>>(),
             "shorter": self.short,
             "unmeasured": self.unmeasured,
             "copied_requests": self.copied,

@@ -7,12 +7,9 @@ use weir_clients::Client;
 use weir_clients::transcript::{Session, Step, Usage};
 use weir_core::wording::counted;
 
+use crate::pauses::{REQUEST_TOKENS, WRITTEN_SHARE};
 use crate::replay::prices::Rates;
 
-/// What a model writes to request a text again, in tokens.
-const REQUEST_TOKENS: f64 = 150.0;
-/// The share of a summary that the model writes. The client adds the rest.
-const WRITTEN_SHARE: f64 = 0.8;
 /// How many requests after a compaction are searched for files that are read again.
 const MAX_LATER_REQUESTS: usize = 40;
 /// A compaction of a shorter window, in tokens, says nothing about those of long ones.

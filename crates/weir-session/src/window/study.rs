@@ -10,6 +10,7 @@ use weir_clients::setup::Window;
 
 use super::MIN_REQUESTS;
 use super::simulation::{Aftermath, CompactionCost, CostAtLength, Limit, WindowGrowth};
+use crate::pauses::Compacting;
 
 /// The lengths to try, in tokens.
 const LENGTHS: [u64; 10] = [60_000, 80_000, 100_000, 120_000, 140_000, 167_000, 200_000, 300_000, 500_000, 967_000];
@@ -153,6 +154,15 @@ impl<'a> Study<'a> {
         let better: Vec<&LengthCost> = self.lengths.iter().filter(|_| is_enough).filter(is_better).collect();
         let least = better.iter().map(|cost| cost.change).fold(f64::INFINITY, f64::min);
         better.into_iter().rev().find(|cost| cost.change <= least + MAX_GIVEN_UP).map(|cost| cost.length)
+    }
+
+    /// Returns what a compaction of these sessions costs and leaves.
+    pub fn compacting(&self) -> Compacting {
+        let mut prefixes: Vec<u64> = self.sessions.iter().map(|played| played.prefix).collect();
+        prefixes.sort_unstable();
+        let prefix = prefixes.get(prefixes.len() / 2).copied().unwrap_or(0) as f64;
+        let CompactionCost { summary, carried, again, requests } = self.each;
+        Compacting { after: prefix + carried, summary, again, requests }
     }
 
     /// Says why no length is recommended.

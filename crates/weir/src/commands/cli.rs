@@ -272,6 +272,15 @@ fn serve_or_call(env: &Env, name: &str, arguments: &ArgMatches) -> Result<ExitCo
     code
 }
 
+/// Reports on windows and pauses, compared with how clients are set.
+fn window_report(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
+    let settings = window::ClientSettings {
+        window: &|client| weir_setup::window_set(context, client),
+        lifetimes: &|client| weir_setup::lifetimes_set(context, client),
+    };
+    window::run(context, arguments, &settings)
+}
+
 fn call(
     runtime: &tokio::runtime::Runtime,
     context: Context,
@@ -289,7 +298,7 @@ fn call(
         return printing.finish(functions::run(&context, arguments)?);
     }
     if name == "window" {
-        return printing.finish(window::run(&context, arguments, |client| weir_setup::window_set(&context, client))?);
+        return printing.finish(window_report(&context, arguments)?);
     }
     if name == "prefix" {
         let count = |starts| weir_operations::counted_parts(&context, starts);

@@ -459,6 +459,29 @@ fn a_window_and_a_status_line_are_set_and_brought_back() {
 }
 
 #[test]
+fn the_lifetime_of_the_cache_is_set_and_brought_back() {
+    let home = Home::new();
+    let settings = home.at(".claude/settings.json");
+    let before = "{\n  // Mine.\n  \"promptCacheTtl\": \"5m\"\n}\n";
+    write(&settings, before);
+    let read = || std::fs::read_to_string(&settings).unwrap();
+    let shown = home.ok(&["setup", "claude", "--cache", "1h", "--diff", "--dry-run"]);
+    assert!(shown.contains("+  \"promptCacheTtl\": \"1h\",") && read() == before, "{shown}");
+    home.ok(&["setup", "claude", "--cache", "1h", "--yes"]);
+    assert!(read().contains("// Mine.\n  \"promptCacheTtl\": \"1h\""), "{}", read());
+    assert!(read().contains("\"subagentPromptCacheTtl\": \"1h\""), "{}", read());
+    home.ok(&["setup", "claude", "--subagent-cache", "5m", "--yes"]);
+    assert!(read().contains("\"promptCacheTtl\": \"1h\""), "{}", read());
+    assert!(read().contains("\"subagentPromptCacheTtl\": \"5m\""), "{}", read());
+    home.ok(&["teardown", "claude", "--yes"]);
+    assert_eq!(read(), before);
+    let refused = home.weir(&["setup", "codex", "--cache", "1h", "--yes"]);
+    let said = text(&refused.stderr);
+    assert!(said.contains("Codex has no lifetime of the cache that can be set"), "{said}");
+    assert!(!home.at(".codex/config.toml").exists());
+}
+
+#[test]
 fn a_window_in_a_file_that_was_changed_since_is_brought_back_too() {
     let home = Home::new();
     let settings = home.at(".claude/settings.json");

@@ -2,8 +2,8 @@
 
 use super::CLAUDE;
 use crate::setup::{
-    Base, Basis, Deferral, EntryContent, Hooks, Packed, Place, Recipe, Scale, ServerForm, Setting, Window, project,
-    project_part, user_part,
+    Base, Basis, CacheSettings, Deferral, EntryContent, Hooks, Packed, Place, Recipe, Scale, ServerForm, Setting,
+    Window, project, project_part, user_part,
 };
 
 /// Claude Code.
@@ -29,6 +29,12 @@ pub(crate) const SETUP: Recipe = Recipe {
         smallest: 67_000,
         setting: Setting { place: folder("settings.json"), at: &["autoCompactWindow"] },
         scale: Scale::Above(33_000),
+    }),
+    cache: Some(CacheSettings {
+        version: "2.1.325",
+        main: Setting { place: folder("settings.json"), at: &["promptCacheTtl"] },
+        subagents: Setting { place: folder("settings.json"), at: &["subagentPromptCacheTtl"] },
+        newest: super::newest::newest,
     }),
     deferral: Some(&Deferral {
         variables: &[

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::CLAUDE;
-use crate::format::session::{HookPayload, Place, Step, ToolResult, Usage, tokens};
+use crate::format::session::{HookPayload, Place, RequestMoment, Step, ToolResult, Usage, tokens};
 use crate::format::{Draft, Format, RowReader, content_text, take, time};
 use crate::wire::text;
 
@@ -21,6 +21,9 @@ pub(crate) const FORMAT: Format = Format {
     reader: || Box::<ClaudeReader>::default(),
     hooks_for,
 };
+
+/// What the model writes around the input of a call, in characters.
+const CALL_CHARACTERS: usize = 36;
 
 fn knows(row: &Value) -> bool {
     row["type"].is_string() && (row["sessionId"].is_string() || row["leafUuid"].is_string()) && row["payload"].is_null()
@@ -97,11 +100,14 @@ impl Conversation {
         if at == self.draft.requests.len() {
             self.draft.requests.push(used);
             self.draft.request_messages.push(self.draft.row.1.clone());
+            let (began, steps) = (self.draft.row.0, self.draft.passed + self.draft.steps.len());
+            self.draft.moments.push(RequestMoment { began, steps, ..RequestMoment::default() });
             self.draft.models.count(text(&message["model"]));
         } else {
             self.draft.requests[at] = used;
         }
         let request = self.draft.requests.len() - 1;
+        let mut written = 0;
         for part in message.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
             let step = match text(&part["type"]) {
                 "text" => Step::Said { text: text(&part["text"]).to_owned(), request },
@@ -109,11 +115,23 @@ impl Conversation {
                     let input = take(part, "input");
                     let given = input.to_string();
                     self.calls.insert(text(&part["id"]).to_owned(), (text(&part["name"]).to_owned(), input));
+                    written += CALL_CHARACTERS;
                     Step::Called { given, request }
+                }
+                "thinking" => {
+                    written += text(&part["thinking"]).chars().count();
+                    continue;
                 }
                 _ => continue,
             };
+            if let Step::Said { text: said, .. } | Step::Called { given: said, .. } = &step {
+                written += said.chars().count();
+            }
             self.draft.push(step);
+        }
+        if let Some(moment) = self.draft.moments.get_mut(at) {
+            moment.ended = self.draft.row.0;
+            moment.written += written as u64;
         }
     }
 
