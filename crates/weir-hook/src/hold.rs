@@ -265,6 +265,19 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done, most: usize) -> Resul
     shown(&kept, &head(used, done), &ask).map(HoldOutcome::Back)
 }
 
+/// Stores the text of a result as it is. Returns its reference.
+pub(super) fn keep_whole(
+    call: &mut Call<'_>,
+    used: &ToolCall,
+    done: &Done,
+    text: &str,
+) -> Result<Reference, CommandError> {
+    let mut writer = call.store.writer()?;
+    put(&mut writer, text.as_bytes()).map_err(unreadable)?;
+    let kept = keep(&mut call.store, &call.scope, entry(used, done), writer, call.now);
+    kept.map(|kept| kept.reference).map_err(|failed| failed.error.into())
+}
+
 /// Returns the text of a result of an MCP server out of the JSON in which it is wrapped, if it is.
 fn text_of_result(used: &ToolCall, done: &Done) -> Option<String> {
     let is_mcp = matches!(used.tool, Tool::Mcp { .. });

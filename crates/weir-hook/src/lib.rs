@@ -24,9 +24,11 @@
 //! - A line is left out as shown before only if it is certainly still in the conversation.
 //! - A rewritten command does what it did: same shell, folder and exit code. Its output is never lost, even if it is
 //!   killed.
+//! - A line for the user costs the model nothing.
 //! - Nothing is put into a subagent's prompt. A guide stays within its budget, and says whose words it repeats.
 
 mod client_view;
+pub mod cold;
 pub mod compaction;
 mod conversation;
 mod deadline;
@@ -78,7 +80,7 @@ use payload::Payload;
 use recording::put_off;
 use report::HookReport;
 use rewrite::RewriteStatus;
-pub use seen::RequestedResult;
+pub use seen::{RequestedResult, WholeResult};
 
 /// The argument that selects this mode.
 pub const HOOK: &str = "hook";
@@ -360,7 +362,7 @@ impl Call<'_> {
                     }
                 }
             },
-            Point::Prompt { .. } => guides::waiting(self),
+            Point::Prompt { .. } => Ok(guides::waiting(self)?.or_else(|| cold::notice(self))),
             _ => Ok(None),
         }
     }

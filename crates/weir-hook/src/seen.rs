@@ -6,17 +6,21 @@
 use std::cell::OnceCell;
 
 use weir_clients::{AcceptedReplies, Client, Done, Hook, PROXY, Point, Reply, ToolCall};
-use weir_core::{Reference, SessionKey};
+use weir_core::{Reference, SessionKey, Timestamp};
 use weir_host::config;
+use weir_host::env::{Env, Paths};
 use weir_host::error::CommandError;
 use weir_host::face::Face;
 use weir_host::switch::Switch;
-use weir_store::{Patience, SpoolRecord};
+use weir_store::{MeterAction, Patience, Reading, SpoolRecord, Store};
 
 use super::location::SessionLocation;
 use super::payload::Payload;
 use super::rewrite::RewriteStatus;
-use super::{Call, HoldDecision, HookContext, STORE_WAIT, faults, hold, meter, trial};
+use super::{Call, FileState, HoldDecision, HookContext, STORE_WAIT, faults, hold, meter, trial};
+
+/// The name under which cleared results are metered.
+const CLEARED: &str = "cleared";
 
 /// A tool's result that no hook reported.
 pub struct RequestedResult {
@@ -29,42 +33,26 @@ pub struct RequestedResult {
     pub face: Face,
 }
 
+/// A result that is to be stored as it is.
+pub struct WholeResult {
+    pub call: ToolCall,
+    pub done: Done,
+    pub text: String,
+}
+
 impl HookContext<'_> {
     /// Returns the replacement of a result, after storing the result in full, or `None` if it is shown as it is.
     pub fn hold(self, result: RequestedResult) -> Result<Option<String>, CommandError> {
         let Self { env, paths, now, files, .. } = self;
         let RequestedResult { client, conversation, call, done, face } = result;
-        let hook = Hook {
-            session: conversation,
-            folder: env.folder.clone(),
-            shell: None,
-            transcript: None,
-            subagent: None,
-            point: Point::AfterTool(call, done),
-            takes: AcceptedReplies { output: true, ..AcceptedReplies::default() },
-        };
+        let hook = hook_of(env, conversation, Point::AfterTool(call, done));
         let Point::AfterTool(used, done) = &hook.point else { return Ok(None) };
         let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
         let place = SessionLocation::find(env, &paths, &hook.folder, session)?;
         let store = place.open(&paths, Patience::InAll(STORE_WAIT))?;
-        let mut call = Call {
-            client,
-            hook: &hook,
-            payload: &Payload::empty(),
-            paths,
-            switch: Switch::default(),
-            config: OnceCell::new(),
-            scope: place.scope.clone(),
-            folder: place.folder.clone(),
-            shell_folder: hook.folder.clone(),
-            store,
-            now,
-            files,
-            face,
-            aside: SpoolRecord::default(),
-            outcome: None,
-            given: None,
-        };
+        let payload = Payload::empty();
+        let at = Circumstances { paths, now, files, face };
+        let mut call = at.call(client, &hook, &payload, (&place, store));
         let said = match hold::output(&mut call, used, done, RewriteStatus::No)? {
             HoldDecision::Replaced(shown) => Some(Reply::Output(shown)),
             HoldDecision::LeftAlone(_) => None,
@@ -83,6 +71,41 @@ impl HookContext<'_> {
         })
     }
 
+    /// Stores results as they are, in the name of a conversation. Returns the reference of each that could be stored.
+    pub fn keep_results<'a>(
+        self,
+        conversation: String,
+        results: impl Iterator<Item = &'a WholeResult>,
+    ) -> Result<Vec<Option<Reference>>, CommandError> {
+        let Self { env, paths, now, files, .. } = self;
+        let hook = hook_of(env, conversation, Point::SessionEnd);
+        let session = SessionKey { client: PROXY.session.to_owned(), key: hook.session.clone() };
+        let place = SessionLocation::find(env, &paths, &hook.folder, session)?;
+        let mut store = place.open(&paths, Patience::InAll(STORE_WAIT))?;
+        store.set_limits(config::read(&paths.config)?.retention.limits());
+        let payload = Payload::empty();
+        let at = Circumstances { paths, now, files, face: Face::Mcp };
+        let mut call = at.call(&PROXY, &hook, &payload, (&place, store));
+        let mut kept = Vec::new();
+        for WholeResult { call: used, done, text } in results {
+            let reference = hold::keep_whole(&mut call, used, done, text);
+            kept.push(reference.inspect_err(|error| faults::note("clearing", &error.message)).ok());
+        }
+        call.store.close_after_hook().map_err(|error| CommandError::from(error).in_store(&place.folder))?;
+        Ok(kept)
+    }
+
+    /// Records the effect of clearing results of a conversation: their tokens, and those of what replaces them.
+    pub fn meter_cleared(self, conversation: String, times: u64, [given, shown]: [u64; 2]) -> Result<(), CommandError> {
+        let Self { env, paths, now, .. } = self;
+        let session = SessionKey { client: PROXY.session.to_owned(), key: conversation };
+        let place = SessionLocation::find(env, &paths, &env.folder, session)?;
+        let mut store = place.open(&paths, Patience::InAll(STORE_WAIT))?;
+        let reading = Reading { what: MeterAction::Held, tool: CLEARED.to_owned(), times, output: given, given, shown };
+        let noted = store.meter(&place.scope, &reading, now).and_then(|()| store.close_after_hook());
+        noted.map_err(|error| CommandError::from(error).in_store(&place.folder))
+    }
+
     /// Records that a conversation still has the replacements of these stored results, so that they do not expire.
     pub fn renew(self, references: &[Reference]) -> Result<(), CommandError> {
         let Self { env, paths, now, .. } = self;
@@ -92,5 +115,56 @@ impl HookContext<'_> {
         store.set_limits(config::read(&paths.config)?.retention.limits());
         let renewed = store.renew(&place.scope, references, now).and_then(|()| store.close_after_hook());
         renewed.map_err(|error| CommandError::from(error).in_store(&place.folder))
+    }
+}
+
+/// Under which circumstances a result is looked at.
+struct Circumstances {
+    paths: Paths,
+    now: Timestamp,
+    files: FileState,
+    face: Face,
+}
+
+impl Circumstances {
+    fn call<'a>(
+        self,
+        client: &'static Client,
+        hook: &'a Hook,
+        payload: &'a Payload,
+        (place, store): (&SessionLocation, Store),
+    ) -> Call<'a> {
+        let Self { paths, now, files, face } = self;
+        Call {
+            client,
+            hook,
+            payload,
+            paths,
+            switch: Switch::default(),
+            config: OnceCell::new(),
+            scope: place.scope.clone(),
+            folder: place.folder.clone(),
+            shell_folder: hook.folder.clone(),
+            store,
+            now,
+            files,
+            face,
+            aside: SpoolRecord::default(),
+            outcome: None,
+            given: None,
+        }
+    }
+}
+
+/// Returns a hook in the name of a conversation that no hook reported.
+fn hook_of(env: &Env, conversation: String, point: Point) -> Hook {
+    Hook {
+        session: conversation,
+        folder: env.folder.clone(),
+        shell: None,
+        transcript: None,
+        subagent: None,
+        point,
+        takes: AcceptedReplies { output: true, ..AcceptedReplies::default() },
     }
 }

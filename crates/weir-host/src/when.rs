@@ -64,6 +64,14 @@ pub fn show(at: Timestamp) -> String {
     }
 }
 
+/// Formats a time of today for people, as their clock shows it.
+pub fn clock(at: Timestamp) -> String {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(time) => time.to_zoned(TimeZone::system()).strftime("%H:%M").to_string(),
+        Err(_) => "an unknown time".to_owned(),
+    }
+}
+
 /// Formats a time for files that programs read: to the second, in UTC, as RFC 3339 has it.
 pub fn for_data(at: Timestamp) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {

@@ -1,9 +1,11 @@
 //! `weir statusline`: one line below the prompt of Claude Code with the fullness of the window, the minimum cost of the
-//! next request, what Weir has made of large outputs, and whether a piece of work has just ended, which is the best time
+//! next request, when the provider's cache goes cold, what Weir has made of large outputs, and whether a piece of work has just ended, which is the best time
 //! to compact.
 //!
 //! Invariants: the client waits for this again and again, so nothing is set up that is not needed, two short statements
 //! are all that is asked of the store, and nothing is written; failures and unknown values are left out of the line.
+
+mod cache;
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::Path;
@@ -22,6 +24,8 @@ use weir_operations::stats::account::{Account, short};
 use weir_session::replay::prices::{self, Prices};
 use weir_store::Patience;
 
+use cache::PromptCache;
+
 /// The argument that selects this mode.
 pub(crate) const STATUSLINE: &str = "statusline";
 
@@ -36,12 +40,13 @@ const MAX_RECENT_EVENTS: usize = 4;
 const PERIOD_MILLIS: i64 = 31 * weir_core::time::DAY;
 
 const LONG_ABOUT: &str = "\
-Print one line for the status line of Claude Code: how full the window is, the minimum cost of the next request, how \
-many tokens of output Weir has replaced by how many, and whether a commit or a fix makes this a good moment to compact.
+Print one line for the status line of Claude Code: how full the window is, the minimum cost of the next request, when the \
+provider's cache of the conversation expires and what the next request writes again if it has, how many tokens of output \
+Weir has replaced by how many, and whether a commit or a fix makes this a good moment to compact.
 
 It reads what the client sends on standard input and writes no files. To use it, add this to ~/.claude/settings.json:
 
-  \"statusLine\": { \"type\": \"command\", \"command\": \"weir statusline\" }";
+  \"statusLine\": { \"type\": \"command\", \"command\": \"weir statusline\", \"refreshInterval\": 20 }";
 
 pub(crate) fn command() -> Command {
     Command::new(STATUSLINE).about("Print Claude Code's status line").long_about(LONG_ABOUT)
@@ -70,7 +75,12 @@ fn line(told: &Value, now: Timestamp) -> String {
     let window = told["context_window"]["total_input_tokens"].as_u64().filter(|tokens| *tokens > 0);
     let mut parts: Vec<String> = Vec::new();
     parts.extend(window.map(|tokens| fullness(tokens, &told["context_window"])));
-    parts.extend(window.and_then(|tokens| next_request(tokens, told, paths.as_ref())));
+    let transcript = told["transcript_path"].as_str().map(Path::new);
+    let newest = transcript.zip(client()).and_then(|(path, client)| weir_hook::cold::newest_request(client.name, path));
+    let cache = PromptCache::find(told, newest);
+    let cold = cache.and_then(|cache| cache.cold(now));
+    parts.extend(window.and_then(|tokens| next_request(tokens, cold, told, paths.as_ref())));
+    parts.extend(cache.and_then(|cache| cache.said(now, when::clock)));
     let session = paths.and_then(|paths| Some((SessionPlace::find(&env, &paths, told)?, paths)));
     if session.as_ref().is_some_and(|(place, paths)| place.is_off(paths)) {
         parts.push("weir off".to_owned());
@@ -93,14 +103,18 @@ fn fullness(tokens: u64, window: &Value) -> String {
     }
 }
 
-/// Returns the minimum cost of the next request: the whole window, read from the cache.
-fn next_request(tokens: u64, told: &Value, paths: Option<&Paths>) -> Option<String> {
+/// Returns the minimum cost of the next request: the whole window, read from the cache, or what is cold of it written to
+/// the cache again.
+fn next_request(tokens: u64, cold: Option<u64>, told: &Value, paths: Option<&Paths>) -> Option<String> {
     let model = told["model"]["id"].as_str()?;
     let rates = match paths.and_then(prices::user_file) {
         Some(file) => Prices::read(Some(&file)).ok()?.of(model),
         None => prices::built_in_rates(model)?,
     };
-    let dollars = tokens as f64 * rates.read * rates.dollars?;
+    let written = cold.unwrap_or(0);
+    let write = if told["prompt_cache"]["ttl"] == "1h" { rates.write_hour } else { rates.write };
+    let input = tokens.saturating_sub(written) as f64 * rates.read + written as f64 * write;
+    let dollars = input * rates.dollars?;
     Some(format!("next from ${dollars:.2}"))
 }
 

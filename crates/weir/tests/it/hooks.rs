@@ -3,6 +3,7 @@
 
 mod asked;
 mod busy;
+mod cold;
 mod deadline;
 mod documented;
 mod folders;
