@@ -57,6 +57,8 @@ async function everyPage(page, origin, project) {
     notes: at("/notes"),
     "notes-all": at("/notes?show=all"),
     window: at("/window"),
+    pauses: at("/pauses"),
+    prefix: at("/prefix"),
     projects: at("/projects"),
     health: at("/health"),
     settings: at("/settings"),

@@ -27,6 +27,7 @@ pub mod health;
 pub mod message;
 pub mod moment;
 pub mod notes;
+pub mod pauses;
 pub mod prefix;
 pub mod projects;
 pub mod routes;

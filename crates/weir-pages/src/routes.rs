@@ -53,6 +53,8 @@ pages! {
     Notes { path: "/notes", letter: "n", in_menu: true }
     /// What each window size costs.
     Window { path: "/window", letter: "w", in_menu: true }
+    /// What pauses cost.
+    Pauses { path: "/pauses", letter: "u", in_menu: true }
     /// What every request repeats.
     Prefix { path: "/prefix", letter: "r", in_menu: true }
     /// The projects that have a store.

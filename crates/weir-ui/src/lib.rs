@@ -36,6 +36,7 @@ mod held;
 mod known;
 mod notes;
 mod opener;
+mod pauses;
 mod prefix;
 mod projects;
 mod route;
@@ -261,6 +262,7 @@ impl Ui {
             Destination::Page(Page::Search) => return search::page(&view).await,
             Destination::Page(Page::Notes) => notes::page(view).await,
             Destination::Page(Page::Window) => return window::page(&view).await,
+            Destination::Page(Page::Pauses) => return pauses::page(&view).await,
             Destination::Page(Page::Prefix) => return prefix::page(&view).await,
             Destination::Page(Page::Projects) => projects::page(&view).await,
             Destination::Page(Page::Health) => return health::page(&view).await,

@@ -55,7 +55,7 @@ pub(super) fn cheaper(context: &Context, facts: &Facts) -> Option<CheaperWindow>
     })
 }
 
-fn all_studies<'a>(context: &Context, facts: &'a Facts) -> Vec<Study<'a>> {
+pub(super) fn all_studies<'a>(context: &Context, facts: &'a Facts) -> Vec<Study<'a>> {
     studies(facts.all().map(|conversation| &conversation.growth), |client| window_set(context, client))
 }
 

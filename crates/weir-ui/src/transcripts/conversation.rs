@@ -12,6 +12,7 @@ use weir_core::{Reference, Timestamp};
 use weir_hook::hold::HELD_AS;
 use weir_operations::OPERATIONS;
 use weir_pages::session::Compaction;
+use weir_session::pauses::CacheCourse;
 use weir_session::prefix::Opening;
 use weir_session::replay::places::TranscriptLocation;
 use weir_session::replay::prices::{Prices, Rates};
@@ -43,6 +44,8 @@ pub(crate) struct Conversation {
     written: f64,
     pub(crate) growth: WindowGrowth,
     pub(crate) opening: Opening,
+    /// Its pauses, if the client records when requests were answered.
+    pub(crate) pauses: Option<CacheCourse>,
 }
 
 pub(crate) struct Request {
@@ -97,6 +100,7 @@ impl Conversation {
         let rates = prices.of(&session.model);
         session.steps = steps.iter().map(|timed| timed.step.clone()).collect();
         let growth = WindowGrowth::of(&session, &location.name, rates);
+        let pauses = CacheCourse::of(&session, &location.name, rates);
         session.steps = Vec::new();
         let request = |used: &Usage| Request { at: None, window: used.window(), cost: rates.cost(used) };
         let mut conversation = Self {
@@ -113,6 +117,7 @@ impl Conversation {
             rates,
             written: rates.written(&session.requests),
             growth,
+            pauses,
             opening: Opening::of(&session, &steps, rates),
         };
         let mut begun = 0;

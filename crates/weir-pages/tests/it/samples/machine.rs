@@ -2,6 +2,7 @@
 
 use weir_pages::health::{Check, CheckState, Health, HookDay, HookTimes, LastHook, OutputRow, SeenOutputs, StoreDay};
 use weir_pages::message::Message;
+use weir_pages::pauses::{ChoiceRow, ColdPause, PauseGroup, PauseLength, Pauses};
 use weir_pages::prefix::{Prefix, PrefixPart, ShorterPrefix, UnusedTools};
 use weir_pages::settings::{FileState, Group, SetBy, Setting, Settings, SettingsFile};
 use weir_pages::window::{ClientChoice, SessionCost, SettingPreview, SizeCost, Window};
@@ -78,6 +79,65 @@ pub(crate) fn no_window(say: Say<'_>) -> Window {
         setting: None,
         ..window(say)
     }
+}
+
+pub(crate) fn pauses(say: Say<'_>) -> Pauses {
+    let choice = |name: &str, cost: i64, saved: i64, changes: [f64; 4]| ChoiceRow {
+        name: say(name),
+        short: "cache",
+        shortest: "c",
+        cost: cents(cost),
+        saved: cents(saved),
+        changes,
+        cheaper: 31,
+        dearer: 9,
+        is_now: saved == 0,
+        is_best: saved > 400,
+    };
+    let length = |name: &'static str, count: u64, cost: i64| PauseLength {
+        name,
+        short: "5",
+        count,
+        tokens: 81_000 * count,
+        cost: cents(cost),
+    };
+    let main = PauseGroup {
+        is_subagents: false,
+        sessions: 42,
+        finding: say("57 pauses of more than 5 minutes left the cache cold (11 of them longer than an hour)."),
+        lengths: vec![length("5–10 min", 31, 1_410), length("10–20 min", 15, 730), length("1–4 h", 11, 402)],
+        choices: vec![
+            choice("cache of 5 minutes", 9_210, 0, [0.0; 4]),
+            choice("cache of 1 hour", 8_752, 458, [-5.0, -0.3, -4.2, 33.7]),
+            choice("compacted before pauses", 9_402, -192, [2.1, 0.0, 1.1, 18.0]),
+        ],
+        verdict: say("A cache of 1 hour for the main conversation: −5.0 %, cheaper for 31 of 42 sessions."),
+        setting: Some(SettingPreview {
+            setting: say("\"promptCacheTtl\": \"1h\" in ~/.claude/settings.json"),
+            command: say("weir setup claude --cache 1h"),
+            taken_back_by: say("weir teardown claude"),
+        }),
+        costly: vec![ColdPause {
+            key: say("s-7f3a"),
+            title: say("Retry uploads that time out"),
+            at: days_ago(3),
+            seconds: 5_130,
+            tokens: 141_220,
+            cost: cents(88),
+        }],
+    };
+    let subagents = PauseGroup { is_subagents: true, setting: None, costly: vec![], lengths: vec![], ..main.clone() };
+    Pauses {
+        clients: vec![],
+        groups: vec![main, subagents],
+        price: say("at the prices of 2026-08-08"),
+        measured: say("When requests were answered, and what was written to the cache again."),
+        assumed: say("A request reads from the cache what the request before it had."),
+    }
+}
+
+pub(crate) fn no_pauses(say: Say<'_>) -> Pauses {
+    Pauses { groups: vec![], ..pauses(say) }
 }
 
 pub(crate) fn prefix(say: Say<'_>) -> Prefix {
