@@ -19,7 +19,8 @@ use weir_host::paint;
 use weir_http::problem::Problem;
 
 use super::MAX_BODY_BYTES;
-use super::results::Holder;
+use super::clearing::OngoingUse;
+use super::results::{Holder, Replaced};
 use super::tally::{Counter, Tally};
 use super::upstream::{OutgoingBody, Upstream};
 use super::wire::{self, WireFormat};
@@ -56,15 +57,25 @@ impl Proxy {
                 .hint("let the client send plain HTTP requests".to_owned()));
         }
         self.counter.count(|tally| tally.requests += 1);
-        let outgoing = match wire::format_of(&parts.method, parts.uri.path()) {
+        let (outgoing, cache) = match wire::format_of(&parts.method, parts.uri.path()) {
             Some(format) => self.outgoing(format, &parts, body).await?,
-            None => OutgoingBody { body, bytes: None },
+            None => (OutgoingBody { body, bytes: None }, None),
         };
-        self.upstream.send(parts, outgoing).await
+        let answer = self.upstream.send(parts, outgoing).await?;
+        Ok(match cache {
+            // The cache is in use until the end of the answer.
+            Some(cache) => answer.map(|body| Body::new(body.map_frame(move |frame| cache.with(frame)))),
+            None => answer,
+        })
     }
 
     /// Returns the body of a request to a model, with what is held back replaced.
-    async fn outgoing(&self, format: &'static WireFormat, parts: &Parts, body: Body) -> Result<OutgoingBody, Problem> {
+    async fn outgoing(
+        &self,
+        format: &'static WireFormat,
+        parts: &Parts,
+        body: Body,
+    ) -> Result<(OutgoingBody, Option<OngoingUse>), Problem> {
         let gathered = match is_compressed(&parts.headers) || is_too_large(&parts.headers) {
             true => GatheredBody::Streaming(body),
             false => gather(body).await?,
@@ -73,19 +84,17 @@ impl Proxy {
             GatheredBody::Whole(whole) => whole,
             GatheredBody::Streaming(body) => {
                 self.counter.count(|tally| tally.unread += 1);
-                return Ok(OutgoingBody { body, bytes: None });
+                return Ok((OutgoingBody { body, bytes: None }, None));
             }
         };
         let (holder, given) = (Arc::clone(&self.holder), whole.clone());
         let replaced = tokio::task::spawn_blocking(move || holder.replace(format, &given)).await;
-        let body = match replaced {
-            Ok(replaced) => replaced.map_or(whole, Bytes::from),
-            Err(error) => {
-                paint::warn(&format!("weir: a request was passed on as it is: {error}"));
-                whole
-            }
-        };
-        Ok(OutgoingBody { bytes: Some(body.len() as u64), body: Body::from(body) })
+        let Replaced { body, cache } = replaced.unwrap_or_else(|error| {
+            paint::warn(&format!("weir: a request was passed on as it is: {error}"));
+            Replaced::default()
+        });
+        let body = body.map_or(whole, Bytes::from);
+        Ok((OutgoingBody { bytes: Some(body.len() as u64), body: Body::from(body) }, cache))
     }
 }
 

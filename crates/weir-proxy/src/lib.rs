@@ -14,7 +14,9 @@
 //! - Where nothing is held back, a request passes byte for byte, and so does every answer. A body that is not as its
 //!   format says is passed on as it is.
 //! - What two requests of a client have in common at the beginning, they have in common after the proxy, so the
-//!   provider's cache stays valid. A result that was sent in full is never replaced, and a replacement never changes.
+//!   provider's cache stays valid. A replacement never changes.
+//! - A result that was sent is replaced in one case only: the user wants it, the provider's cache has expired, and the
+//!   result is older than the newest. What replaces it never changes either.
 //! - The full text is stored and the ruling recorded before the request goes out. If either fails, the result passes as
 //!   it is. While requests have a replacement, the stored text does not expire.
 //! - Nothing is held back that the model could not read: the request offers `ctx_get` or a shell.
@@ -28,10 +30,12 @@
 //! forward          reads a body if its path has a wire format; anything else streams through
 //! wire             where the results of tools are: parts of the body, nothing is copied
 //! results          a new result is judged once; the others have a ruling, or were sent in full
+//! clearing         after a pause, old results become references if the user wants it
 //! rulings          what was decided, sealed, one file per result
 //! upstream         the request goes on, and the answer streams back
 //! ```
 
+mod clearing;
 mod forward;
 mod results;
 mod rulings;

@@ -23,6 +23,7 @@ use weir_host::project::Project;
 use weir_host::switch::{Off, Switch};
 use weir_host::when;
 
+use super::clearing::OngoingUse;
 use super::rulings::{ResultKey, Ruling, Rulings};
 use super::tally::Counter;
 use super::wire::{self, Conversation, ResultText, WireFormat};
@@ -33,9 +34,9 @@ const RENEWAL_INTERVAL: Duration = Duration::from_secs(60 * 60);
 /// Holds back results in the name of a project.
 pub(super) struct Holder {
     env: Env,
-    paths: Paths,
-    rulings: Rulings,
-    counter: Arc<Counter>,
+    pub(super) paths: Paths,
+    pub(super) rulings: Rulings,
+    pub(super) counter: Arc<Counter>,
     /// The results that are in the tally.
     counted: Mutex<HashSet<ResultKey>>,
     /// When each result that is held back was stored or renewed, as far as this process knows.
@@ -43,7 +44,16 @@ pub(super) struct Holder {
     /// The project that the proxy was started in.
     project: Project,
     /// Taken while a result is judged, so that two requests with the same result do not both judge it.
-    judging: Mutex<()>,
+    pub(super) judging: Mutex<()>,
+}
+
+/// What becomes of a request.
+#[derive(Default)]
+pub(super) struct Replaced {
+    /// The body to send instead.
+    pub(super) body: Option<String>,
+    /// The use of the provider's cache, which ends with the answer.
+    pub(super) cache: Option<OngoingUse>,
 }
 
 impl Holder {
@@ -66,16 +76,18 @@ impl Holder {
         Switch::read(&self.paths).off_here(PROXY.name, &self.project, &self.env.folder)
     }
 
-    /// Returns the body to send instead, if something in it is held back.
-    pub(super) fn replace(&self, format: &WireFormat, body: &[u8]) -> Option<String> {
+    /// Returns the body to send instead, if something in it is held back, and the use of the cache that the request is.
+    pub(super) fn replace(&self, format: &WireFormat, body: &[u8]) -> Replaced {
         let body = std::str::from_utf8(body).ok();
         let Some((body, conversation)) = body.and_then(|body| Some((body, (format.read)(body)?))) else {
             self.counter.count(|tally| tally.unread += 1);
-            return None;
+            return Replaced::default();
         };
+        let (cache, has_cleared) = self.clear_if_cold(format, &conversation, body);
         let (mut replaced, mut due) = (Vec::new(), Vec::new());
         for result in &conversation.results {
-            if let Some((key, text)) = self.replacement(format, &conversation, result) {
+            let cleared = has_cleared.then(|| self.stub(result)).flatten();
+            if let Some((key, text)) = cleared.or_else(|| self.replacement(format, &conversation, result)) {
                 due.extend(reference_in(&text).filter(|_| self.is_due(key)));
                 replaced.push((result.literal, serde_json::Value::String(text).to_string()));
             }
@@ -84,7 +96,14 @@ impl Holder {
         if format.reaches_model && conversation.has_no_reader() {
             self.counter.count(|tally| tally.without_reader += 1);
         }
-        (!replaced.is_empty()).then(|| wire::splice(body, &replaced))
+        Replaced { body: (!replaced.is_empty()).then(|| wire::splice(body, &replaced)), cache }
+    }
+
+    /// Returns what is shown instead of a result that was cleared, and the key of the result.
+    fn stub(&self, result: &ResultText<'_>) -> Option<(ResultKey, String)> {
+        let text: String = serde_json::from_str(result.literal).ok()?;
+        let key = ResultKey::of(&result.about.call, &text);
+        self.cleared(&key).map(|stub| (key.cleared(), stub))
     }
 
     /// Returns the text that the model is shown instead of a result, and the key of the result.
@@ -141,7 +160,7 @@ impl Holder {
         }
     }
 
-    fn hook_context(&self) -> HookContext<'_> {
+    pub(super) fn hook_context(&self) -> HookContext<'_> {
         HookContext {
             env: &self.env,
             paths: self.paths.clone(),
@@ -205,13 +224,13 @@ impl Holder {
 }
 
 /// Returns the reference under which a replacement says that the result is stored.
-fn reference_in(shown: &str) -> Option<Reference> {
+pub(super) fn reference_in(shown: &str) -> Option<Reference> {
     let (_, rest) = shown.split_once(HELD_AS)?;
     Reference::parse(rest.split_once(']')?.0).ok()
 }
 
 /// Says that a result was not held back because of a fault, here and where `weir doctor` looks.
-fn left_alone(fault: &str) {
+pub(super) fn left_alone(fault: &str) {
     paint::warn(&format!("weir: a result was left as it is: {fault}"));
     faults::note("proxy", fault);
 }

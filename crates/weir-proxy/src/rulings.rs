@@ -43,6 +43,11 @@ impl ResultKey {
         Self(*hasher.finalize().as_bytes())
     }
 
+    /// Returns the key of what replaces the result once it is cleared.
+    pub(super) fn cleared(&self) -> Self {
+        Self(*self.hasher(b"cleared").finalize().as_bytes())
+    }
+
     fn hasher(&self, purpose: &[u8]) -> blake3::Hasher {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         hasher.update(purpose);
@@ -103,6 +108,10 @@ impl Rulings {
             }
         }
         Ok(Self { folder })
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     pub(super) fn find(&self, key: &ResultKey) -> Option<Ruling> {

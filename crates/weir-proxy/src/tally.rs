@@ -22,6 +22,10 @@ pub(super) struct Tally {
     pub(super) tokens_before: usize,
     /// The tokens that replaced them.
     pub(super) tokens_after: usize,
+    /// The results that were cleared after a pause, their tokens, and those of what replaced them.
+    pub(super) cleared: usize,
+    pub(super) cleared_before: usize,
+    pub(super) cleared_after: usize,
     /// The requests to a model that were not looked into: compressed, too large, or not of their format.
     pub(super) unread: usize,
     /// The requests whose results were left alone because no tool could read the rest.
@@ -42,6 +46,11 @@ impl Tally {
             0 => format!("{requests}, {results}, none held back"),
             _ => format!("{requests}, {results}, {held} held back: {before} tokens became {after}"),
         }];
+        if self.cleared > 0 {
+            let (cleared, before, after) = (self.cleared, self.cleared_before, self.cleared_after);
+            let results = counted(cleared, "old result", "old results");
+            lines.push(format!("{results} cleared after a pause: {before} tokens became {after}"));
+        }
         if self.unread > 0 {
             let unread = counted(self.unread, "request was", "requests were");
             let most = size(MAX_BODY_BYTES as u64);

@@ -12,6 +12,7 @@ mod tools;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::time::Duration;
 
 use axum::http::Method;
 use serde_json::value::RawValue;
@@ -27,6 +28,8 @@ pub(super) struct WireFormat {
     pub(super) read: for<'a> fn(&'a str) -> Option<Conversation<'a>>,
     /// Whether a model is shown the request.
     pub(super) reaches_model: bool,
+    /// Returns how long the provider keeps what this request writes to its cache, if that is known.
+    pub(super) lifetime: fn(&str) -> Option<Duration>,
 }
 
 /// Returns the format of a request, if its results of tools are known.

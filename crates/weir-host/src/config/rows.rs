@@ -98,6 +98,13 @@ settings! {
         tokens: Option<Tokens<100, 4_000>> = None, "by the window: 900, or 1500 above 150000 tokens";
     }
 
+    /// What `weir proxy` does besides holding back new results.
+    [proxy]
+    pub struct ProxyConfig {
+        /// Whether old results become references once the provider's cache has expired.
+        clear_when_cold: bool = false;
+    }
+
     /// What is measured.
     [stats]
     pub struct StatsConfig {

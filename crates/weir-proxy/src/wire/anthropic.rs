@@ -1,13 +1,28 @@
 //! Anthropic's Messages API: a result is a block in a message of the user, below the message of the model that called.
 
+use std::time::Duration;
+
 use super::json::Object;
 use super::{AboutResult, Conversation, ModelCall, WireFormat};
 
 /// Requests for an answer.
-pub(super) const FORMAT: WireFormat = WireFormat { paths: &["/v1/messages"], read, reaches_model: true };
+pub(super) const FORMAT: WireFormat = WireFormat { paths: &["/v1/messages"], read, reaches_model: true, lifetime };
 
 /// Requests to count the tokens of one.
-pub(super) const COUNT: WireFormat = WireFormat { paths: &["/v1/messages/count_tokens"], read, reaches_model: false };
+pub(super) const COUNT: WireFormat =
+    WireFormat { paths: &["/v1/messages/count_tokens"], read, reaches_model: false, lifetime };
+
+const MINUTES: Duration = Duration::from_secs(5 * 60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// Returns how long the cache lives: 5 minutes, or an hour if any part of the request says so. What is quoted in a text
+/// has its quotes escaped. Anything else that is "1h" only makes Weir wait longer.
+fn lifetime(body: &str) -> Option<Duration> {
+    match body.contains("\"1h\"") {
+        true => Some(HOUR),
+        false => body.contains("\"cache_control\"").then_some(MINUTES),
+    }
+}
 
 fn read(body: &str) -> Option<Conversation<'_>> {
     let request = Object::read(body)?;

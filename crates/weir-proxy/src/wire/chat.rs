@@ -4,7 +4,8 @@ use super::json::Object;
 use super::{AboutResult, Conversation, ModelCall, WireFormat};
 
 /// Requests for an answer.
-pub(super) const FORMAT: WireFormat = WireFormat { paths: &["/chat/completions"], read, reaches_model: true };
+pub(super) const FORMAT: WireFormat =
+    WireFormat { paths: &["/chat/completions"], read, reaches_model: true, lifetime: |_| None };
 
 fn read(body: &str) -> Option<Conversation<'_>> {
     let request = Object::read(body)?;

@@ -5,7 +5,7 @@ use super::{AboutResult, Conversation, ModelCall, WireFormat};
 
 /// Requests for an answer, and to compact a conversation.
 pub(super) const FORMAT: WireFormat =
-    WireFormat { paths: &["/responses", "/responses/compact"], read, reaches_model: true };
+    WireFormat { paths: &["/responses", "/responses/compact"], read, reaches_model: true, lifetime: |_| None };
 
 /// The types of items that are results with a text.
 const RESULTS: [&str; 3] = ["function_call_output", "custom_tool_call_output", "local_shell_call_output"];

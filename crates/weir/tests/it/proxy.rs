@@ -1,5 +1,6 @@
 //! `weir proxy` between a client and a scripted API, both on loopback.
 
+mod clearing;
 mod guarding;
 mod harness;
 mod holding;

@@ -290,7 +290,8 @@ fn what_was_held_back_is_counted() {
     conversation.send(&proxy, &api);
     let [before, after] = [&output, &shown].map(|text| weir_tokens::count(text));
     let expected = json!({
-        "requests": 3, "results": 2, "held": 1, "tokens_before": before, "tokens_after": after, "unread": 0,
+        "requests": 3, "results": 2, "held": 1, "tokens_before": before, "tokens_after": after, "cleared": 0, "cleared_before": 0, "cleared_after": 0,
+        "unread": 0,
         "without_reader": 0,
     });
     assert_eq!(parsed(&proxy.send("GET /weir/stats", &[], b"")), expected);
