@@ -16,9 +16,10 @@ use weir_hook::hold::HELD_AS;
 use weir_hook::{WholeResult, faults};
 use weir_host::face::Face;
 use weir_host::mutex::lock;
-use weir_host::{config, paint};
+use weir_host::{config, paint, when};
 use weir_store::private;
 
+use super::last_clearing::LastClearing;
 use super::results::{Holder, left_alone, reference_in};
 use super::rulings::{ResultKey, Ruling};
 use super::wire::{Conversation, ResultText, WireFormat};
@@ -221,6 +222,10 @@ impl Holder {
             tally.cleared_before += given;
             tally.cleared_after += shown;
         });
+        let last = LastClearing { at: when::now(), results: times as u64, tokens: given.saturating_sub(shown) as u64 };
+        if let Err(error) = last.note(self.rulings.folder()) {
+            faults::note("proxy", &format!("cannot record what was cleared: {error}"));
+        }
         let figures = [given as u64, shown as u64];
         let noted = self.hook_context().meter_cleared(conversation.name().to_owned(), times as u64, figures);
         if let Err(error) = noted {

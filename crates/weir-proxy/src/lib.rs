@@ -37,6 +37,7 @@
 
 mod clearing;
 mod forward;
+mod last_clearing;
 mod results;
 mod rulings;
 mod tally;
@@ -56,6 +57,7 @@ use weir_http::guard::{AllowedHosts, for_programs, guarded};
 use weir_http::listen::{Listening, ServerLimits};
 
 use self::forward::Proxy;
+pub use self::last_clearing::LastClearing;
 use self::results::Holder;
 use self::tally::Counter;
 use self::upstream::Upstream;

@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use weir_store::private;
 
 /// The name of the folder within the store's folder.
-const FOLDER: &str = "proxied";
+pub(super) const FOLDER: &str = "proxied";
 /// How long a ruling is kept after its last use.
 const MAX_AGE: Duration = Duration::from_secs(30 * DAY.as_secs());
 /// A use within this time of the one before it is not recorded.

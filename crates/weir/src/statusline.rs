@@ -21,6 +21,7 @@ use weir_host::env::{Env, Paths};
 use weir_host::switch::Switch;
 use weir_host::when;
 use weir_operations::stats::account::{Account, short};
+use weir_proxy::LastClearing;
 use weir_session::replay::prices::{self, Prices};
 use weir_store::Patience;
 
@@ -38,6 +39,9 @@ const MIN_WINDOW_TOKENS: u64 = 60_000;
 const MAX_RECENT_EVENTS: usize = 4;
 /// How far back the account of the session reaches, in milliseconds.
 const PERIOD_MILLIS: i64 = 31 * weir_core::time::DAY;
+
+/// How long it is said what the proxy has cleared, in milliseconds.
+const CLEARED_MILLIS: i64 = 10 * 60_000;
 
 const LONG_ABOUT: &str = "\
 Print one line for the status line of Claude Code: how full the window is, the minimum cost of the next request, when the \
@@ -82,6 +86,7 @@ fn line(told: &Value, now: Timestamp) -> String {
     parts.extend(window.and_then(|tokens| next_request(tokens, cold, told, paths.as_ref())));
     parts.extend(cache.and_then(|cache| cache.said(now, when::clock)));
     let session = paths.and_then(|paths| Some((SessionPlace::find(&env, &paths, told)?, paths)));
+    parts.extend(session.as_ref().and_then(|(place, _)| cleared(&place.location.folder, now)));
     if session.as_ref().is_some_and(|(place, paths)| place.is_off(paths)) {
         parts.push("weir off".to_owned());
     } else if let Some(known) = session.and_then(|(place, paths)| SessionFacts::read(&place.location, &paths, now)) {
@@ -116,6 +121,13 @@ fn next_request(tokens: u64, cold: Option<u64>, told: &Value, paths: Option<&Pat
     let input = tokens.saturating_sub(written) as f64 * rates.read + written as f64 * write;
     let dollars = input * rates.dollars?;
     Some(format!("next from ${dollars:.2}"))
+}
+
+/// Says what the proxy has cleared in this project just now.
+fn cleared(store: &Path, now: Timestamp) -> Option<String> {
+    let last = LastClearing::of(store).filter(|last| now.0.saturating_sub(last.at.0) < CLEARED_MILLIS)?;
+    let (results, tokens) = (last.results, short(last.tokens));
+    Some(format!("proxy cleared {results} old results, {tokens} tokens, at {}", when::clock(last.at)))
 }
 
 /// Returns the client that shows the line.

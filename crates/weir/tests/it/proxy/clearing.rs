@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::harness::{Api, Proxy};
 use super::{ANTHROPIC, Conversation, Format, RESPONSES, parsed, reference};
-use crate::support::{Home, write};
+use crate::support::{Home, hooked, write};
 
 /// As Claude Code sends it: with a cache of 5 minutes.
 const CACHED: Format = Format {
@@ -118,6 +118,10 @@ fn old_results_become_references_once_the_cache_has_expired() {
     assert!(log.contains("the cache had expired after 42 min: 4 old results became references"), "{log}");
     let stats = home.ok(&["stats", "--client", "proxy"]);
     assert!(stats.contains("cleared"), "{stats}");
+    let told = json!({ "session_id": "s1", "cwd": home.project() });
+    let line = hooked(home.weir_command(&["statusline"]), told.to_string().as_bytes());
+    let line = String::from_utf8(line).unwrap();
+    assert!(line.starts_with("proxy cleared 4 old results, "), "{line}");
 
     // What was cleared stays so, even if the user does not want it any more.
     write(&home.at(".config/weir/config.toml"), "");
