@@ -792,7 +792,7 @@ fn the_commands_that_ran_last_are_named_once() {
         ran(Tool, r#"{"subject":"cargo test","ran":"cargo test --lib"}"#),
         ran(Git, r#"{"command":"push","ran":"git push origin x"}"#),
         ran(Error, r#"{"subject":"make lint","exit":2,"ran":"make lint fix"}"#),
-        ran(Error, r#"{"subject":"gti status","exit":127,"ran":"gti status","slip":true}"#),
+        ran(Error, r#"{"subject":"nosuch status","exit":127,"ran":"nosuch status","slip":true}"#),
         ran(Tool, r#"{"subject":"ls","agent":"Explore"}"#),
         ran(Rejected, r#"{"refused":"rm -r x"}"#),
         ran(File, r#"{"path":"a.sh","how":"wrote","ran":"cat > a.sh …"}"#),

@@ -167,7 +167,7 @@ fn no_code_calls_what_was_not_agreed_to() {
     for code in [
         format!("weir {call}"),
         format!("weir {call}; weir {call}; weir {call}"),
-        format!("weir call probe \"delete\"_note '{{}}'"),
+        "weir call probe \"delete\"_note '{}'".to_owned(),
         "weir call probe mcp__probe__delete_note '{}'".to_owned(),
         "weir call probe/delete_note '{}'".to_owned(),
         "weir call 'probe delete_note' '{}'".to_owned(),
