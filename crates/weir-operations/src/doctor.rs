@@ -7,6 +7,7 @@ mod gateway;
 pub(crate) mod memory;
 mod outputs;
 mod parts;
+mod rules;
 mod servers;
 mod store;
 mod tracked;
@@ -249,6 +250,7 @@ fn examine(open: &mut LockedStores<'_>, context: &Context, found: Findings, dept
     checks.extend(found.runs);
     checks.extend(clients::clients(context).into_iter().map(Check::from));
     checks.extend(memory::check(context));
+    checks.extend(rules::check(context, open));
     checks.extend(check_hooks(open, context));
     checks.extend(outputs::check(open));
     checks.extend(check_spool(context));

@@ -190,6 +190,13 @@ fn import(text: &str, folder: &Path, kind: FileBase, base: &Path, imported: &mut
     }
 }
 
+/// Returns the project's own memory files, with their texts.
+pub(super) fn of_project(context: &Context) -> Vec<(String, String)> {
+    let files = known().map(|known| known.files).unwrap_or_default();
+    let files = files.iter().filter(|file| file.base == FileBase::Project);
+    files.filter_map(|file| read(context, file)).filter_map(|(name, _, read)| Some((name, read.ok()?))).collect()
+}
+
 fn known() -> Result<KnownFiles, CommandError> {
     toml::from_str(BUILT_IN).map_err(|error| CommandError::broken(&error.to_string()))
 }
@@ -290,7 +297,7 @@ impl NamedPath {
 }
 
 /// Returns a path without `.` and `..`, by its text alone.
-fn plain(path: &Path) -> Option<PathBuf> {
+pub(super) fn plain(path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -336,7 +343,7 @@ fn is_import(word: &str) -> bool {
 }
 
 /// Whether a link is a path below or beside its file, and not an address, an anchor or a pattern.
-fn is_relative(link: &str) -> bool {
+pub(super) fn is_relative(link: &str) -> bool {
     !link.is_empty() && !link.starts_with(['/', '~', '#', '<']) && !link.contains([':', '*', '{', '$', '%'])
 }
 
