@@ -56,6 +56,14 @@ pub(super) fn is_question(said: &str) -> bool {
     said.trim_end().ends_with(['?', '？']) || sentences(said).all(asks)
 }
 
+/// Returns whether a text typed when refusing a tool says what to do or what is wrong: a few words are an answer, and a
+/// text that begins with a question is a proposal.
+pub(super) fn may_correct(said: &str) -> bool {
+    let begins_with_question = sentences(said).next().is_some_and(|first| first.ends_with(['?', '？']));
+    let is_short = said.split_whitespace().count() < 3 && !said.contains(prose::is_spaceless);
+    !begins_with_question && !is_question(said) && (!is_short || kind(said.trim(), Speaker::User).is_some())
+}
+
 /// Returns the sentences of a text, without quoted lines, code, lines of logs, and the marks around a sentence.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let text = &text[..text.floor_char_boundary(MAX_EXAMINED_BYTES)];
@@ -201,7 +209,8 @@ fn is_proposal(words: LowercaseSentence<'_>) -> bool {
         // What a pronoun stands for is known only if the same sentence says it.
         let is_known = |what: LowercaseSentence<'_>| match what.is_reference() {
             true => !what.0.is_empty() && words.0[..at].split(' ').count() > 4,
-            false => what.is_said(),
+            // "Let's rename to steps" does not say what.
+            false => what.is_said() && what.after("to").is_none(),
         };
         let changed = english::CHANGES.iter().find_map(|verb| rest.after(verb));
         is_limited || changed.is_some_and(is_known) && !rest.begins_any(english::STEPS)

@@ -1,7 +1,8 @@
 //! Actions that the user refused, and what the user said about it.
 //!
 //! Only an action that would have changed something is worth recording: who stops waiting for a task or declines a
-//! question has decided nothing. What the user said is a correction unless it is a question, which is a prompt.
+//! question has decided nothing. What the user said is a correction unless it asks or answers something; then it is a
+//! prompt.
 
 use serde_json::json;
 use weir_core::event::line;
@@ -43,7 +44,7 @@ pub(super) fn refused(used: &ToolUse<'_>) -> Vec<Event> {
     });
     let mut events: Vec<Event> = refused.into_iter().collect();
     match said(used.output) {
-        Some(said) if decisions::is_question(said) => events.extend(prompts::events(said)),
+        Some(said) if !decisions::may_correct(said) => events.extend(prompts::events(said)),
         Some(said) => events.push(event(EventKind::Correction, Priority::P1, said)),
         None => {}
     }

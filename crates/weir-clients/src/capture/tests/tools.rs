@@ -384,7 +384,13 @@ fn tools_that_failed_and_those_that_the_user_refused() {
         correction P1 | use git rm |"#]],
     );
     let saying = |what: &str| format!("The user doesn't want to proceed with this tool use. the user said:\n{what}");
-    for question in ["what does lint say now?", "why not the other file", "Can we use a map? Or is it too slow?"] {
+    for question in [
+        "what does lint say now?",
+        "why not the other file",
+        "Can we use a map? Or is it too slow?",
+        "We could ask first? (then it needs an option too)",
+        "Example Ltd.",
+    ] {
         let all = events(&failing(shell("make", &saying(question)), None));
         let kinds: Vec<_> = all.iter().map(|event| (event.kind, event.text.as_str())).collect();
         let refused = (weir_core::EventKind::Rejected, "the user refused: make");

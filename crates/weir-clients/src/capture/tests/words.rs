@@ -189,6 +189,7 @@ fn what_decides_nothing_is_not_found() {
         "let's keep it",
         "let's move on",
         "let's make sure it works",
+        "ok, let's rename to \"steps\" instead.",
         "let's fix the ending next",
         "I'd prefer that",
         "yes, let's go with A",
