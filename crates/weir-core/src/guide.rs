@@ -12,6 +12,7 @@ mod commands;
 mod data;
 mod errors;
 mod fill;
+mod fixes;
 mod last_session;
 mod names;
 mod questions;
@@ -20,11 +21,14 @@ mod repeats;
 mod requests;
 mod sections;
 mod tasks;
+mod turn;
 
+pub use fixes::{fix, may_repair, subject};
 pub use last_session::last_session;
 pub use names::SEEN;
 pub use reflection::{Form, Outcome, Outcomes, Span, outcomes, reflect, span};
 pub use requests::says_little;
+pub use turn::{has_ended, turn};
 
 use crate::event::{LONGEST_TEXT, line};
 use crate::{EntryKind, Event, Reference, Timestamp};

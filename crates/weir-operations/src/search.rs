@@ -124,7 +124,7 @@ Examples:
   weir search parseHttp            finds parse_http and HttpParser too
   weir search 'deploy*' --scope work
   weir search timeouts --source docs --timeline
-  weir search token --kind said --source decision    decisions; also prompt, correction, error, …
+  weir search token --kind said --source decision    decisions; also turn, correction, fix, …
 
 Words match by their stems, and misspelt words by the closest known word. Semantic search also finds texts that say \
 the same in other words. Exits with 3 if nothing is found.";

@@ -26,6 +26,7 @@ pub(crate) mod scopes;
 pub(crate) mod sessions;
 pub(crate) mod sources;
 pub(crate) mod spooled;
+pub(crate) mod turns;
 
 use rusqlite::types::Type;
 

@@ -25,6 +25,7 @@ mod spool;
 mod team;
 mod tidy;
 mod told;
+mod turns;
 mod vectors;
 
 use std::path::{Path, PathBuf};

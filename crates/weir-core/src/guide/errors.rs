@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Fact;
 use super::data::{changed_file, is_commit, read, text};
-use super::requests;
+use super::{fixes::subject, requests};
 use crate::{Event, EventKind, Priority};
 
 /// Something that failed and was not repaired.
@@ -127,9 +127,4 @@ fn last_finished(facts: &[Fact<'_>]) -> usize {
         _ => false,
     };
     facts.iter().rposition(|fact| finishes(fact.event)).unwrap_or(0)
-}
-
-fn subject(event: &Event) -> String {
-    let told = read(event.data.as_deref()).and_then(|data| text(&data, "subject"));
-    told.unwrap_or_else(|| event.text.clone())
 }

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use weir_core::query::{self, ChunkId};
 use weir_core::{Entry, EntryKind, Query, Scope};
 
-use self::candidates::Candidate;
+use self::candidates::{Candidate, Spoken};
 use self::spelling::ResolvedTerms;
 use super::Hit;
 use super::chunk_texts::{ChunkTexts, TitledText};
@@ -47,6 +47,7 @@ pub(crate) struct RawHit {
     /// Other entries with the same passage.
     pub(crate) also: Vec<i64>,
     kind: Option<EntryKind>,
+    spoken: Spoken,
 }
 
 impl RawHit {
@@ -85,9 +86,10 @@ impl RawHit {
             && (one.contains(two) || two.contains(one))
     }
 
-    /// Adds a hit with the same passage. A note goes before the sentence that it repeats.
+    /// Adds a hit with the same passage. A note goes before the sentence that it repeats, and a turn before its request.
     fn absorb(&mut self, mut hit: Self) {
-        if self.kind == Some(EntryKind::Said) && hit.kind == Some(EntryKind::Note) {
+        let is_noted = self.kind == Some(EntryKind::Said) && hit.kind == Some(EntryKind::Note);
+        if is_noted || self.spoken == Spoken::Question && hit.spoken == Spoken::Turn {
             std::mem::swap(self, &mut hit);
             self.also.append(&mut hit.also);
         }
@@ -239,7 +241,10 @@ fn load_one(
 ) -> Result<Option<(RawHit, bool)>, Fault> {
     let Some(chunk) = documents::chunk(index.db, candidate.id)? else { return Ok(None) };
     let Some(TitledText { title, body, unreadable }) = index.texts.read(&chunk)? else { return Ok(None) };
-    let excerpt = excerpt::cut(&body, words);
+    let excerpt = match candidate.spoken {
+        Spoken::Turn if chunk.ordinal == 0 => excerpt::cut(&body, &[]),
+        _ => excerpt::cut(&body, words),
+    };
     let is_new = seen.insert(format!("{title}\n{body}"));
     let hit = RawHit {
         entry_id: candidate.entry_id,
@@ -253,6 +258,7 @@ fn load_one(
         by_meaning: candidate.words <= 0.0,
         also: Vec::new(),
         kind: candidate.kind,
+        spoken: candidate.spoken,
     };
     Ok(Some((hit, is_new)))
 }

@@ -1,5 +1,7 @@
 //! Forgets on request. Invariant: exactly what the dry run showed is removed, or nothing.
 
+use std::collections::{BTreeSet, HashSet};
+
 use rusqlite::{Connection, Params, Transaction, params};
 use weir_core::{EntryKind, Reference, Timestamp, WhyGone};
 use weir_ledger::Sql as _;
@@ -99,9 +101,7 @@ pub(crate) struct ScopedSelection<'a> {
 }
 
 pub(crate) fn plan(db: &Connection, scoped: ScopedSelection<'_>) -> rusqlite::Result<Plan> {
-    let chosen = ResolvedSelection::new(db, scoped)?;
-    let entries = chosen.entries(db)?;
-    let events = chosen.events(db, &entries)?;
+    let Chosen { entries, events } = ResolvedSelection::new(db, scoped)?.chosen(db)?;
     let mut hasher = blake3::Hasher::new();
     for id in entries.iter().map(|entry| entry.id).chain([-1]).chain(events.iter().copied()) {
         hasher.update(&id.to_le_bytes());
@@ -123,10 +123,10 @@ pub(crate) fn run(
         return Err(StoreError::PlanChanged.into());
     }
     let chosen = ResolvedSelection::new(tx, scoped)?;
+    let Chosen { events, .. } = chosen.chosen(tx)?;
     if plan.events > 0 {
         events::append_events_gone(tx, plan.events, now)?;
     }
-    let events = chosen.events(tx, &plan.entries)?;
     // A guide repeats parts of its session's events and entries, and is written again from what is left. An entry has
     // the id of the event that kept it.
     for id in events.iter().copied().chain(plan.entries.iter().map(|entry| entry.id)) {
@@ -147,6 +147,12 @@ pub(crate) fn run(
     Ok((plan, removed))
 }
 
+/// What a selection removes.
+struct Chosen {
+    entries: Vec<PlannedEntry>,
+    events: Vec<i64>,
+}
+
 /// A selection with its names resolved.
 struct ResolvedSelection<'a> {
     scope_ids: ScopeIds,
@@ -160,6 +166,26 @@ impl<'a> ResolvedSelection<'a> {
         let key = selection.session.as_ref();
         let sessions = key.map(|key| scopes::sessions_with_key(db, key)).transpose()?;
         Ok(Self { scope_ids, selection, sessions })
+    }
+
+    /// Returns the selected entries with the events that they repeat, the selected events, and all other entries that
+    /// repeat one of these events.
+    fn chosen(&self, db: &Connection) -> rusqlite::Result<Chosen> {
+        let mut entries = self.entries(db)?;
+        let events = self.events(db, &entries)?;
+        let known: HashSet<i64> = entries.iter().map(|entry| entry.id).collect();
+        let mut others = BTreeSet::new();
+        for event in &events {
+            others.extend(said::entries_of(db, *event)?);
+        }
+        // Whatever else is selected, these must not stay.
+        let everything = Selection::default();
+        let alone = ResolvedSelection { scope_ids: self.scope_ids, selection: &everything, sessions: None };
+        for id in others.into_iter().filter(|id| !known.contains(id)) {
+            entries.extend(alone.driven_by(db, "e.id = ?3", id)?);
+        }
+        entries.sort_unstable_by_key(|entry| entry.id);
+        Ok(Chosen { entries, events })
     }
 
     fn entries(&self, db: &Connection) -> rusqlite::Result<Vec<PlannedEntry>> {

@@ -57,6 +57,7 @@ pub(crate) fn page(db: &Connection, scope: &Scope, filter: &HistoryFilter) -> ru
          WHERE v.at >= ?4 AND (v.at, v.id) < (?5, ?6) AND {driver} AND (?7 IS NULL OR w.name = ?7)
              AND (?8 IS NULL OR s.client = ?8) AND (?9 IS NULL OR v.kind = ?9)
              AND (v.entry_id IS NULL OR NOT EXISTS (SELECT 1 FROM said x WHERE x.entry_id = v.entry_id))
+             AND (g.why IS NULL OR g.why <> 'replaced' OR g.kind <> 'said')
              AND (v.entry_id IS NULL OR {VISIBLE} OR g.level IN ('project', 'user'))
          ORDER BY v.at DESC, v.id DESC"
     );

@@ -28,6 +28,8 @@ impl SearchableEvent {
     /// Returns who said it, or `None` for an event that is not worth searching for or whose whole text is an entry.
     pub(crate) fn origin(&self) -> Option<Origin> {
         let is_worth = self.event.text.len() >= MIN_TEXT_BYTES && self.event.whole_reference().is_none();
+        // What failed and was fixed in a session becomes one entry later.
+        let is_worth = is_worth && (self.event.kind != EventKind::Fix || self.scope_ids.session.is_none());
         origin(&self.event).filter(|_| is_worth)
     }
 }
@@ -51,6 +53,11 @@ pub(crate) fn with_text(tx: &Transaction<'_>, of: ScopeIds, blob_id: i64) -> rus
          WHERE blob_id = ?1 AND session_id IS ?2 AND kind = 'said' LIMIT 1",
     )
     .find(params![blob_id, of.session], |row| read_reference(row, 0))
+}
+
+/// Returns the text of the entry with this reference.
+pub(crate) fn blob_of(db: &Connection, reference: Reference) -> rusqlite::Result<Option<i64>> {
+    db.sql("SELECT blob_id FROM entries WHERE reference = ?1").find_value([reference.as_str()])
 }
 
 /// Returns how far the events have been processed.
@@ -99,7 +106,12 @@ pub(crate) fn link(tx: &Transaction<'_>, entry_id: i64, event_id: i64) -> rusqli
     tx.sql("INSERT INTO said (entry_id, event_id) VALUES (?1, ?2)").run(params![entry_id, event_id])
 }
 
-/// Returns the events that an entry repeats, as far as they still exist: the one that it was made from, and those of its
+/// Returns the entries that repeat an event.
+pub(crate) fn entries_of(db: &Connection, event_id: i64) -> rusqlite::Result<Vec<i64>> {
+    db.sql("SELECT entry_id FROM said WHERE event_id = ?1").values([event_id])
+}
+
+/// Returns the events that an entry repeats, as far as they still exist: those that it was made from, and those of its
 /// session that show a part of the same text.
 pub(crate) fn events_of(db: &Connection, entry_id: i64, reference: Reference) -> rusqlite::Result<Vec<i64>> {
     let mark = format!(r#""{WHOLE}":"{}""#, reference.as_str());

@@ -19,6 +19,12 @@ impl Store {
     /// Turns events that no search has seen yet into entries, for at most `patience`. Returns whether none are left.
     pub fn take_in_said(&mut self, patience: Duration) -> Result<bool> {
         let begun = Instant::now();
+        let all = self.take_in_events(patience)?;
+        Ok(self.take_in_turns(patience.saturating_sub(begun.elapsed()))? && all)
+    }
+
+    fn take_in_events(&mut self, patience: Duration) -> Result<bool> {
+        let begun = Instant::now();
         let mut seen = 0;
         while self.owner != Owner::User && begun.elapsed() < patience {
             // Usually there is nothing new, and looking takes no lock.

@@ -35,5 +35,6 @@ mod spool;
 mod storm;
 mod support;
 #[cfg(unix)]
+mod turns;
 mod unavailable;
 mod written;

@@ -127,13 +127,14 @@ fn a_past_session_is_found_with_its_own_time_and_only_once() {
         (&first["kinds"]["error"], &first["kinds"]["fix"], &first["summaries"]),
         (&json!(1), &json!(1), &json!(1))
     );
-    for (words, found) in [
-        ("argon2id passwords", "prompt by user, 2023-03-04 10:00Z"),
-        ("bcrypt hashes", "by model, 2023-03-04 10:01Z"),
-        ("undeclared crate", "error, 2023-03-04 10:0"),
-        ("migration is left", "summary by model"),
+    for (source, words, found) in [
+        ("prompt", "argon2id passwords", "prompt by user, 2023-03-04 10:00Z"),
+        ("turn", "argon2id passwords", "turn by model, 2023-03-04 10:00Z"),
+        ("said", "bcrypt hashes", "by model, 2023-03-04 10:01Z"),
+        ("fix", "undeclared crate", "fix, 2023-03-04 10:0"),
+        ("summary", "migration is left", "summary by model"),
     ] {
-        let said = home.ok(&["search", words, "--kind", "said"]);
+        let said = home.ok(&["search", words, "--kind", "said", "--source", source]);
         assert!(said.contains(found), "no {found:?} in:\n{said}");
     }
     // Old events are not swept because of their age.

@@ -4,12 +4,37 @@
 use rusqlite::{CachedStatement, Connection, Row, Rows, params};
 use weir_core::{EntryKind, Level, Query, Scope, Timestamp};
 
+use crate::log::turns::TURN;
+
+/// What an entry is to a reader who looks for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spoken {
+    /// An earlier request, which repeats the question.
+    Question,
+    /// A turn of a session, whose beginning says the most.
+    Turn,
+    /// Anything else.
+    Other,
+}
+
+impl Spoken {
+    fn of(kind: Option<EntryKind>, source: Option<&str>) -> Self {
+        match source.filter(|_| kind == Some(EntryKind::Said)) {
+            Some("prompt") => Self::Question,
+            Some(TURN) => Self::Turn,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// A chunk that may be a hit.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) id: i64,
     pub(super) entry_id: i64,
     pub(super) kind: Option<EntryKind>,
+    /// What of a session the entry is, if it is something that was said.
+    pub(super) spoken: Spoken,
     pub(super) at: Timestamp,
     pub(super) same_work: bool,
     /// How well the words match; 0 if none does.
@@ -30,7 +55,7 @@ const FILTERS: &str = "(d.level IN ('project', 'user') OR (d.level = 'work' AND 
     AND (?8 IS NULL OR ?8 IN ('project', 'user') OR (?8 = 'work' AND d.work = ?4)
         OR (?8 = 'session' AND d.client = ?2 AND d.session = ?3))";
 
-const COLUMNS: &str = "c.id, c.entry_id, d.kind, d.at, d.work IS ?4 AND ?4 IS NOT NULL";
+const COLUMNS: &str = "c.id, c.entry_id, d.kind, d.at, d.work IS ?4 AND ?4 IS NOT NULL, d.source";
 
 pub(super) fn by_words(
     db: &Connection,
@@ -53,7 +78,7 @@ pub(super) fn by_words(
     let mut rows = bind(&mut statement, &expression, scope, query, most)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let rank: f64 = row.get(5)?;
+        let rank: f64 = row.get(6)?;
         found.push(Candidate { words: -rank, ..read(row)? });
     }
     Ok(found)
@@ -91,10 +116,12 @@ fn bind<'s>(
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Candidate> {
+    let kind = EntryKind::parse(row.get_ref(2)?.as_str()?);
     Ok(Candidate {
         id: row.get(0)?,
         entry_id: row.get(1)?,
-        kind: EntryKind::parse(row.get_ref(2)?.as_str()?),
+        kind,
+        spoken: Spoken::of(kind, row.get_ref(5)?.as_str_or_null()?),
         at: Timestamp(row.get(3)?),
         same_work: row.get(4)?,
         words: 0.0,

@@ -5,7 +5,7 @@
 
 use weir_core::Timestamp;
 
-use super::candidates::Candidate;
+use super::candidates::{Candidate, Spoken};
 
 /// Number of chunks up to which meaning counts half. It counts less in a larger index, where something is always close.
 const SMALL_INDEX_CHUNKS: i64 = 10_000;
@@ -16,6 +16,11 @@ const RECENCY_BONUS: f64 = 0.1;
 const HALF_LIFE_DAYS: f64 = 30.0;
 /// Bonus of the same work, as a share of the best score.
 const SAME_WORK_BONUS: f64 = 0.05;
+
+/// The share of the score that an earlier request keeps: it repeats the question, and its turn has the answer.
+const QUESTION_SHARE: f64 = 0.6;
+/// Weight of a turn: it has the names that the other entries of the session lack.
+const TURN_SHARE: f64 = 1.5;
 
 /// Scores and sorts candidates. `chunks` is the number of chunks, or `None` without semantic search.
 pub(super) fn sort(candidates: &mut [Candidate], chunks: Option<i64>, now: Option<Timestamp>) {
@@ -32,6 +37,13 @@ pub(super) fn sort(candidates: &mut [Candidate], chunks: Option<i64>, now: Optio
     for candidate in candidates.iter_mut() {
         let recent = now.map_or(0.0, |now| recency(candidate.at, now));
         candidate.score += best * (RECENCY_BONUS * recent + if candidate.same_work { SAME_WORK_BONUS } else { 0.0 });
+    }
+    for candidate in candidates.iter_mut() {
+        candidate.score *= match candidate.spoken {
+            Spoken::Question => QUESTION_SHARE,
+            Spoken::Turn => TURN_SHARE,
+            Spoken::Other => 1.0,
+        };
     }
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
 }

@@ -56,7 +56,8 @@ CREATE TABLE blobs (
 -- What the quota needs to know without counting, kept by every write: `filed` has the bytes of texts that lie in files,
 -- `runs` the bytes of the texts of runs, once for each run, and `index_bytes` those that the index takes, as of the last
 -- time it had caught up. `thinned_to` is the event up to which the old ones were removed, `tidied_at` when stray files
--- were last looked for, `said_to` the event up to which there are entries of what was said. `clock_believed` is the last
+-- were last looked for, `said_to` the event up to which there are entries of what was said, and
+-- `turns_to` the one up to which there are entries of turns and fixes. `clock_believed` is the last
 -- time at which the clock was believed, `clock_doubted` a later one that another day has to confirm; 0 if there was none.
 -- One row.
 CREATE TABLE totals (
@@ -69,6 +70,7 @@ CREATE TABLE totals (
     thinned_to INTEGER NOT NULL DEFAULT 0,
     tidied_at INTEGER NOT NULL DEFAULT 0,
     said_to INTEGER NOT NULL DEFAULT 0,
+    turns_to INTEGER NOT NULL DEFAULT 0,
     clock_believed INTEGER NOT NULL DEFAULT 0,
     clock_doubted INTEGER NOT NULL DEFAULT 0
 ) STRICT;
@@ -247,11 +249,13 @@ CREATE TABLE spooled (
 ) STRICT, WITHOUT ROWID;
 
 -- What was said and what happened in sessions can be searched: the next search makes entries of the events that say
--- something. Which event an entry repeats.
+-- something, of turns, and of failures with what fixed them. Which events an entry repeats.
 CREATE TABLE said (
-    entry_id INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE,
-    event_id INTEGER NOT NULL
-) STRICT;
+    entry_id INTEGER NOT NULL REFERENCES entries (id) ON DELETE CASCADE,
+    event_id INTEGER NOT NULL,
+    PRIMARY KEY (entry_id, event_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX said_event ON said (event_id);
 
 -- How far the transcript of a conversation was taken in: how many steps, and the message of the last. A session has one
 -- conversation of its own and one with each subagent. Stays when the session is gone, so that nothing comes back that
