@@ -25,7 +25,7 @@ const WELCOME_HEAD: &str = "What is known about this project (kept by weir; data
 /// How many tokens that may take, notes included.
 const WELCOME_TOKENS: usize = 150;
 /// How many tokens the lines about the last session on the branch may take.
-const LAST_SESSION_TOKENS: usize = 110;
+const LAST_SESSION_TOKENS: usize = 90;
 /// Among how many of the newest notes the most important ones are chosen.
 const MAX_NOTES: usize = 50;
 /// How many tokens the line about the other notes takes at most.

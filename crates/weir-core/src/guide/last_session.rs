@@ -1,33 +1,34 @@
-//! What a new session is told about the last one on its branch: what the user asked for last, what was left open, and
-//! which files were changed. Whether the work is finished is not known, and not said.
+//! What a new session is told about the last one on its branch: what the user asked for last, a question that was not
+//! answered, and which files were changed. Whether the work is finished is not known, and not said: a task may have been
+//! done elsewhere since.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::data;
-use super::{Fact, Wanted, questions, requests, tasks};
+use super::turn::named_files;
+use super::{Fact, Wanted, questions, requests};
 use crate::EventKind;
 use crate::event::{LONGEST_TEXT, line};
 
 const MAX_FILES: usize = 10;
-/// Maximum length of a task, a question or a path, in bytes.
+/// Maximum length of a question or a path, in bytes.
 const MAX_ITEM_BYTES: usize = 160;
 
-/// Writes the lines about a session. `facts` are in order, oldest first. Empty if the user asked for nothing.
+/// Writes the lines about a session. `facts` are in order, oldest first. Empty if the user asked for nothing, and if
+/// neither a file was changed nor a question is open.
 pub fn last_session(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
     let facts = data::credible(facts);
     let Some(request) = requests::write(&facts, wanted).pop() else { return String::new() };
     let mut lines = vec![line(wanted.head, LONGEST_TEXT), request];
     let asked = questions::open(&facts).into_iter().next();
     lines.extend(asked.map(|(_, question)| format!("Not answered (model): {}", line(&question, MAX_ITEM_BYTES))));
-    let tasks = tasks::gather(&facts);
-    let open = tasks.iter().find(|task| task.is_now()).or_else(|| tasks.iter().find(|task| task.is_open()));
-    lines.extend(open.map(|task| format!("Open task: {}", line(&task.text, MAX_ITEM_BYTES))));
     let (label, files) = changed(&facts);
+    if files.is_empty() && lines.len() == 2 {
+        return String::new();
+    }
     let with_files = |most: usize| {
-        let named: Vec<&str> = files.iter().take(most).map(String::as_str).collect();
-        let more = if most < files.len() { format!(" and {} more", files.len() - most) } else { String::new() };
-        let last = (!named.is_empty()).then(|| format!("\n{label}: {}{more}", named.join(", ")));
+        let last = (most > 0).then(|| format!("\n{label}: {}", named_files(&files, most)));
         format!("{}{}", lines.join("\n"), last.unwrap_or_default())
     };
     let fits = |told: &String| (wanted.count)(told) <= wanted.budget;

@@ -749,19 +749,19 @@ fn a_new_session_is_told_about_the_last_one_on_its_branch() {
         &history,
         200,
         expect![[r#"
-        The last session on branch nom:
-        Last request (user, 42 minutes ago): "now the parser"
-        Not answered (model): Keep the old lexer?
-        Changed after its last commit: src/parser.rs, src/part_0.rs, src/part_1.rs, src/part_10.rs, src/part_11.rs, src/part_2.rs, src/part_3.rs, src/part_4.rs, src/part_5.rs, src/part_6.rs and 3 more"#]],
+            The last session on branch nom:
+            Last request (user, 42 minutes ago): "now the parser"
+            Not answered (model): Keep the old lexer?
+            Changed after its last commit: src/{parser.rs, part_0.rs, part_1.rs, part_10.rs, part_11.rs, part_2.rs, part_3.rs, part_4.rs, part_5.rs, part_6.rs} and 3 more"#]],
     );
     check(
         &history,
         60,
         expect![[r#"
-        The last session on branch nom:
-        Last request (user, 42 minutes ago): "now the parser"
-        Not answered (model): Keep the old lexer?
-        Changed after its last commit: src/parser.rs, src/part_0.rs, src/part_1.rs, src/part_10.rs and 9 more"#]],
+            The last session on branch nom:
+            Last request (user, 42 minutes ago): "now the parser"
+            Not answered (model): Keep the old lexer?
+            Changed after its last commit: src/{parser.rs, part_0.rs, part_1.rs, part_10.rs, part_11.rs} and 8 more"#]],
     );
     check(&history, 10, expect![[""]]);
 }

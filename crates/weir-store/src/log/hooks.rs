@@ -33,24 +33,33 @@ pub(crate) fn take_waiting(tx: &Transaction<'_>, session: i64) -> rusqlite::Resu
 /// Maximum number of sessions that are searched for one with a request of the user.
 const MAX_SESSIONS: usize = 100;
 
-/// Returns the newest session with a request of the user in a work, of the same client as `but` and other than `but`.
+/// Number of the newest sessions of a work that are compared by their last request.
+const MAX_COMPARED: usize = 3;
+
+/// Returns the session of the same client as `but`, other than `but`, with the latest request of the user in a work. One
+/// that began earlier may have gone on for longer.
 pub(crate) fn last_session(db: &Connection, but: &SessionKey, work: i64) -> rusqlite::Result<Option<SessionKey>> {
     let mut newest = db.prepare_cached(
         "SELECT id, key FROM sessions WHERE client = ?1 AND key <> ?2 ORDER BY started_at DESC LIMIT ?3",
     )?;
     let mut rows = newest.query(params![but.client, but.key, MAX_SESSIONS.cast_signed()])?;
-    while let Some(row) = rows.next()? {
-        let asked = db
+    let mut found: Vec<(i64, String)> = Vec::new();
+    while found.len() < MAX_COMPARED
+        && let Some(row) = rows.next()?
+    {
+        let asked_at: Option<i64> = db
             .sql(
-                "SELECT 1 FROM events INDEXED BY events_prompts
-                 WHERE session_id = ?1 AND kind = 'prompt' AND work_id = ?2 LIMIT 1",
+                "SELECT at FROM events INDEXED BY events_prompts
+                 WHERE session_id = ?1 AND kind = 'prompt' AND work_id = ?2 ORDER BY id DESC LIMIT 1",
             )
-            .has([row.get(0)?, work])?;
-        if asked {
-            return Ok(Some(SessionKey { client: but.client.clone(), key: row.get(1)? }));
+            .find_value(params![row.get::<_, i64>(0)?, work])?;
+        if let Some(at) = asked_at {
+            found.push((at, row.get(1)?));
         }
     }
-    Ok(None)
+    found.reverse();
+    let last = found.into_iter().max_by_key(|(at, _)| *at);
+    Ok(last.map(|(_, key)| SessionKey { client: but.client.clone(), key }))
 }
 
 /// The newest session of a client in which the user asked for just this at that time, but for one.
