@@ -40,12 +40,9 @@ fn what_was_said_is_found_by_what_it_was_and_by_whom() {
     assert_eq!(found, expected.map(|(source, origin, time)| (source.to_owned(), origin, at(time))));
     // Another search adds nothing, and the history contains each event once.
     assert!(store.take_in_said(Duration::from_secs(1)).unwrap());
-    for (source, origin) in [
-        ("correction", Origin::User),
-        ("error", Origin::Tool),
-        ("prompt", Origin::User),
-        ("said", Origin::Model),
-    ] {
+    for (source, origin) in
+        [("correction", Origin::User), ("error", Origin::Tool), ("prompt", Origin::User), ("said", Origin::Model)]
+    {
         let only = Query { source: Some(source.to_owned()), ..query("tokenizer") };
         let hits = store.search(&here(), &only).unwrap().hits;
         assert_eq!(hits.iter().map(|hit| hit.entry.origin).collect::<Vec<_>>(), [origin], "{source}");
