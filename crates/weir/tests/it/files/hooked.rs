@@ -51,7 +51,10 @@ fn the_guide_names_the_files_at_hand() {
     }
     server.call("context_edit", &json!({ "path": "b.rs", "old": "add_0", "new": "sum_0" }));
     let guide = home.hook("s1", "SessionStart", &json!({ "source": "compact" })).to_string();
-    assert!(guide.contains("by file (what the model wrote or was shown, last and most):\\n- b.rs (changed)"), "{guide}");
+    assert!(
+        guide.contains("by file (what the model wrote or was shown, last and most):\\n- b.rs (changed)"),
+        "{guide}"
+    );
     assert!(guide.contains("- elsewhere: e.rs d.rs c.rs a.rs"), "{guide}");
     assert_eq!(fenced(&server.read("b.rs")), home.read("b.rs").trim_end_matches('\n'), "the text is given again");
 }
