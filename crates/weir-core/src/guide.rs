@@ -30,6 +30,8 @@ pub use reflection::{Form, Outcome, Outcomes, Span, outcomes, reflect, span};
 pub use requests::says_little;
 pub use turn::{has_ended, turn};
 
+use sections::GuideSection;
+
 use crate::event::{LONGEST_TEXT, line};
 use crate::{EntryKind, Event, Reference, Timestamp};
 
@@ -63,6 +65,10 @@ pub struct Wanted<'a> {
 const NAMES_SHARE_PERCENT: usize = 85;
 /// Maximum share for names of what the requests and the commands leave, in hundredths. The sections get the rest.
 const NAMES_SHARE_OF_REST_PERCENT: usize = 90;
+/// How many sections, from the first, keep room from names: what was decided, where the work stood, and notes.
+const STATING_SECTIONS: usize = 3;
+/// Maximum share of the budget that these keep, in hundredths.
+const STATEMENTS_SHARE_PERCENT: usize = 25;
 /// Maximum share of the budget for commands, in hundredths.
 const COMMANDS_SHARE_PERCENT: usize = 14;
 /// Minimum budget for reserving these shares. With a smaller budget, names get what the rest leaves.
@@ -87,7 +93,8 @@ pub fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
     } else {
         let commands = commands::write(&facts, percent(COMMANDS_SHARE_PERCENT), wanted.count);
         let left = wanted.budget.saturating_sub((wanted.count)(&opening.join("\n")) + (wanted.count)(&commands));
-        (commands, percent(NAMES_SHARE_PERCENT).min(left.saturating_mul(NAMES_SHARE_OF_REST_PERCENT) / 100))
+        let most = percent(NAMES_SHARE_PERCENT).min(left.saturating_mul(NAMES_SHARE_OF_REST_PERCENT) / 100);
+        (commands, most.min(left.saturating_sub(stated(&head, &sections, wanted))))
     };
     let reserved = (wanted.count)(&commands) + (wanted.count)(&named(&commands, share));
     let told = fill::fill(opening, &sections, &Wanted { budget: wanted.budget.saturating_sub(reserved), ..*wanted });
@@ -101,6 +108,15 @@ pub fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
     let fits = |text: &String| (wanted.count)(text) <= wanted.budget;
     let written = [whole, with_commands].into_iter().find(fits).unwrap_or(told);
     if written == head { String::new() } else { written }
+}
+
+/// Returns how many tokens the stating sections keep from names.
+fn stated(head: &str, sections: &[GuideSection<'_>], wanted: &Wanted<'_>) -> usize {
+    let above = (wanted.count)(head);
+    let share = wanted.budget.saturating_mul(STATEMENTS_SHARE_PERCENT) / 100;
+    let stating = sections.get(..STATING_SECTIONS).unwrap_or(sections);
+    let told = fill::fill(vec![head.to_owned()], stating, &Wanted { budget: above + share, ..*wanted });
+    (wanted.count)(&told).saturating_sub(above)
 }
 
 #[cfg(test)]

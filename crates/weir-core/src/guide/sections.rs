@@ -68,7 +68,7 @@ pub(super) fn is_cut(quoted: &str) -> bool {
     quoted.ends_with('…') || quoted.ends_with(" more bytes)") || quoted.contains("[pasted: ")
 }
 
-/// Returns all sections in order, including empty ones.
+/// Returns all sections in order, including empty ones. The first three state what must not be lost.
 pub(super) fn gather<'a>(facts: &[Fact<'a>]) -> Vec<GuideSection<'a>> {
     let section = |rank, heading: &str, called, items| section(heading, called, rank, items);
     vec![

@@ -843,3 +843,29 @@ fn what_the_model_was_shown_comes_after_what_it_gave_to_tools() {
             - elsewhere: parse_it src/b.rs new_name old_name src/a.rs"#]],
     );
 }
+
+#[test]
+fn names_do_not_push_out_what_the_user_decided() {
+    use EventKind::{Correction, File, Prompt};
+    let read = |at: usize| {
+        let names: Vec<String> = (0..12).map(|name| format!("handle_request_{at}_{name}")).collect();
+        let data = format!(r#"{{"path":"src/part_{at}.rs","how":"read","names":"{}"}}"#, names.join(" "));
+        told(File, P4, "read", &data)
+    };
+    let correct = |what: &str| told(Correction, P1, what, "");
+    let corrections = [
+        "never change the schema by hand, since the migration of the other team compares it",
+        "keep the old route until the release, because the customers still call it every night",
+        "write the figures of each run into the page of benchmarks, also those that are worse",
+    ];
+    let mut history = vec![told(Prompt, P1, "make it faster", "")];
+    history.extend(corrections.map(correct));
+    history.extend((0..60).map(read));
+    let events = events(&history);
+    let guide = write(&facts(&events), &wanted(400));
+    for correction in corrections {
+        assert!(guide.contains(correction), "{guide}");
+    }
+    let names = guide.matches("handle_request_").count();
+    assert!(names > 15, "{names} names: {guide}");
+}
