@@ -148,7 +148,7 @@ impl<'p> Gateway<'p> {
                 let error = CommandError::usage(format!("no client has a server `{}`", name.escape_debug()));
                 Err(error.hint(match weir_clients::recipe(name) {
                     Some(_) => format!("name the client first: weir setup {name} --gateway"),
-                    None => "`weir setup CLIENT --gateway --dry-run` names those that it has".to_owned(),
+                    None => "`weir setup --gateway --dry-run` names those that there are".to_owned(),
                 }))
             }
         }

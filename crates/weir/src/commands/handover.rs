@@ -25,9 +25,9 @@ pub(crate) fn command() -> Command {
              now, with its requests, decisions, open tasks, last commands and names.",
         )
         .after_long_help(
-            "Examples:\n  weir handover                     the last session in this project\n  \
-             ! weir handover                   in Claude Code after /clear: the conversation gets the text\n  \
-             weir handover --session 5d4c1f02  another one, of those that `weir history --sessions` lists\n\n\
+            "Examples:\n  weir handover                       the last session in this project\n  \
+             ! weir handover                     in Claude Code after /clear: the conversation gets the text\n  \
+             weir handover --session 5d4c1f02    another one, as `weir history --sessions` lists them\n\n\
              The text has at most as many tokens as `tokens` under [guide] says. `weir reflect` sums up a session for a person.",
         )
         .arg(session)
