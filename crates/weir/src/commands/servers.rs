@@ -110,8 +110,10 @@ fn list(context: &Context, entries: &Entries) -> Answer {
         entries.servers.iter().map(|(name, entry)| described(name, entry, known(name, entry))).collect();
     let data: Vec<Value> = entries.servers.iter().map(|(name, entry)| data(name, entry, known(name, entry))).collect();
     let text = match lines.is_empty() {
-        true => "no server is behind Weir; `weir setup --gateway` moves those of your clients, `weir servers add` adds one"
-            .to_owned(),
+        true => {
+            "no server is behind Weir; `weir setup --gateway` moves those of your clients, `weir servers add` adds one"
+                .to_owned()
+        }
         false => lines.join("\n"),
     };
     Answer::new(text, json!({ "servers": data }))
