@@ -19,8 +19,8 @@ const COMMANDS: [(&str, &str); 4] = [
     ("change ten", "for i in 0 1 2 3 4 5 6 7 8 9; do echo x >> 0/$i; done"),
 ];
 
-/// Prints the medians and their ratios. The layer must add at most a fifth to a run that changes nothing in the smallest
-/// project.
+/// Prints the medians and their ratios. The layer must add at most a fifth to a run that changes nothing in the
+/// smallest project.
 pub(crate) fn run(weir: &str) -> bool {
     println!("{:<12} {:<12} {:>9} {:>9} {:>7}", "files", "the run does", "direct ms", "layer ms", "ratio");
     let mut first = None;

@@ -1,7 +1,7 @@
 //! Measures `weir serve` and `weir ui` on a store of many entries.
 //!
-//! Searches and notes over HTTP, at each number of connections, stand next to the same work on the store in this process
-//! and to a bare handler that answers with as many bytes. Of the pages, the time to the first byte is measured.
+//! Searches and notes over HTTP, at each number of connections, stand next to the same work on the store in this
+//! process and to a bare handler that answers with as many bytes. Of the pages, the time to the first byte is measured.
 
 mod home;
 mod pages;
@@ -26,8 +26,8 @@ const DEFAULT_ENTRIES: u64 = 100_000;
 const CONNECTIONS: [usize; 3] = [1, 16, 64];
 /// How long each figure is measured.
 const PERIOD: Duration = Duration::from_secs(5);
-/// How long keeping is measured in this process: it adds thousands of entries each second, which the server has to index
-/// while the next figures are measured.
+/// How long keeping is measured in this process: it adds thousands of entries each second, which the server has to
+/// index while the next figures are measured.
 const KEEPING_PERIOD: Duration = Duration::from_millis(300);
 const HITS: usize = 5;
 

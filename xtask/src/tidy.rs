@@ -1,6 +1,7 @@
 //! Checks what neither rustc nor clippy knows about this repository.
 //!
-//! Invariant: a check is a function of the [`Tree`] alone, which also knows the history. Adding one takes a file in `tidy/` and a line in [`CHECKS`].
+//! Invariant: a check is a function of the [`Tree`] alone, which also knows the history. Adding one takes a file in
+//! `tidy/` and a line in [`CHECKS`].
 
 use std::fmt;
 

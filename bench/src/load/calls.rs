@@ -92,8 +92,8 @@ fn hook(state: &LoadState, event: &str, more: Value, numbers: &mut RandomNumbers
     (outcome, answer)
 }
 
-/// A hook cannot say that it failed. It has kept what it was told, unless it was killed, the disk was full, or it ran into
-/// its deadline, which `hook-faults.log` says.
+/// A hook cannot say that it failed. It has kept what it was told, unless it was killed, the disk was full, or it ran
+/// into its deadline, which `hook-faults.log` says.
 fn was_kept(outcome: &CallOutcome) -> bool {
     outcome.output.is_some() && !outcome.full && outcome.took < HOOK_DEADLINE
 }

@@ -3,8 +3,9 @@
 //! Invariants: plain functions of the hook that read, remember and compile nothing. They run inside a hook, so their
 //! cost does not grow with the length of a tool's output.
 //!
-//! There is one file per subject. Text written by others is kept verbatim, as one line of bounded length. An event whose
-//! line shows only a part of a text has the whole of it too ([`Event::whole`]), which the store keeps as an entry.
+//! There is one file per subject. Text written by others is kept verbatim, as one line of bounded length. An event
+//! whose line shows only a part of a text has the whole of it too ([`Event::whole`]), which the store keeps as an
+//! entry.
 //!
 //! The data of an event is JSON. Besides what the file of its subject says, it may have:
 //!

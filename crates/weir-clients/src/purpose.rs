@@ -238,8 +238,8 @@ fn has_word(list: &str, word: &str) -> bool {
     !word.is_empty() && list.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// Returns the texts that the model wrote in a tool call, for tools that change files. Returns none if they are too long
-/// for memory.
+/// Returns the texts that the model wrote in a tool call, for tools that change files. Returns none if they are too
+/// long for memory.
 pub fn written(call: &ToolCall) -> Vec<String> {
     const KEYS: [&str; 8] =
         ["content", "new_string", "newString", "new_str", "file_text", "insert_text", "text", "new_source"];

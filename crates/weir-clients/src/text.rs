@@ -284,8 +284,8 @@ impl<'a> TextView<'a> {
         self.tail().ends_with(suffix).then(|| self.without_end(suffix.len()))
     }
 
-    /// Returns what follows another text with which this one begins. If this text is long, only the beginnings, the ends
-    /// and the lengths are compared, and what follows must be within the tail.
+    /// Returns what follows another text with which this one begins. If this text is long, only the beginnings, the
+    /// ends and the lengths are compared, and what follows must be within the tail.
     pub(crate) fn after(self, first: TextView<'_>) -> Option<&'a str> {
         if let (Self::Here(text), TextView::Here(first)) = (self, first) {
             return text.strip_prefix(first);

@@ -1,8 +1,8 @@
 //! Reads transcripts, the clients' own logs of their sessions, step by step.
 //!
-//! A format is constant data and plain functions, in the folder of its client. Its reader turns rows of JSON into [`Session`]s,
-//! and [`Session::told`] turns a step back into the hooks that the client would have called, in the client's own shape.
-//! [`read`] reads a whole transcript; [`stream`] passes on its parts while it is being read.
+//! A format is constant data and plain functions, in the folder of its client. Its reader turns rows of JSON into
+//! [`Session`]s, and [`Session::told`] turns a step back into the hooks that the client would have called, in the
+//! client's own shape. [`read`] reads a whole transcript; [`stream`] passes on its parts while it is being read.
 //!
 //! Invariants: a transcript is untrusted text. A row that is too long, that is not JSON or that does not fit the
 //! client's format is counted and skipped; the text held in memory never exceeds [`MAX_BUFFERED_BYTES`]; nothing here

@@ -85,9 +85,9 @@ impl<'a> Wire<'a> {
         })
     }
 
-    /// Returns whether VS Code sent this. Its payloads have the time as a text, those of Claude Code have none and those
-    /// of Copilot CLI a number. Copilot CLI sends a text too when it calls the hooks of Claude Code's settings; the
-    /// program tells that by the environment.
+    /// Returns whether VS Code sent this. Its payloads have the time as a text, those of Claude Code have none and
+    /// those of Copilot CLI a number. Copilot CLI sends a text too when it calls the hooks of Claude Code's settings;
+    /// the program tells that by the environment.
     pub(crate) fn is_of_vscode(&self) -> bool {
         self.payload["timestamp"].is_string() && !self.is_of_cursor()
     }

@@ -1,7 +1,7 @@
 //! Asks the user's rules whether a call may do what it is about to do, and the user where a rule says so.
 //!
-//! `weir_policy` decides; this is the only place that asks for consent and words a refusal. Rules are read again for every
-//! call, so that a change holds at once.
+//! `weir_policy` decides; this is the only place that asks for consent and words a refusal. Rules are read again for
+//! every call, so that a change holds at once.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -136,8 +136,8 @@ fn surroundings(context: &Context, added: &[PathBuf]) -> Surroundings {
     }
 }
 
-/// Returns Weir's own folders, each by its name and by where the name leads, whether it exists or not: a configuration that
-/// does not exist yet could be planted.
+/// Returns Weir's own folders, each by its name and by where the name leads, whether it exists or not: a configuration
+/// that does not exist yet could be planted.
 fn own_folders(context: &Context) -> OwnFolders {
     let paths = context.paths();
     let both = |folder: &Path| [folder.to_owned(), resolved(folder)];

@@ -8,8 +8,8 @@ use weir_host::consent::{self, ConsentPrompt};
 use weir_host::error::CommandError;
 use weir_host::face::{Face, Reader};
 
-/// Calls tools of other MCP servers for the code of a run, and returns what they print. Blocks the thread, which must not
-/// be one of an async runtime.
+/// Calls tools of other MCP servers for the code of a run, and returns what they print. Blocks the thread, which must
+/// not be one of an async runtime.
 pub type ToolCaller = Arc<dyn Fn(ToolCallWords) -> Result<String, CommandError> + Send + Sync>;
 
 /// A call of a tool as code writes it.

@@ -139,7 +139,8 @@ pub fn line(text: &str, most: usize) -> String {
     written
 }
 
-/// Returns whether a character is left out of a line: one that nobody sees, except the two that choose the form of a symbol.
+/// Returns whether a character is left out of a line: one that nobody sees, except the two that choose the form of a
+/// symbol.
 pub(crate) fn is_hidden(c: char) -> bool {
     is_unseen(c) && !matches!(c, '\u{fe0e}' | '\u{fe0f}')
 }

@@ -4,9 +4,9 @@
 //! what the user laid down, the state of the work, and the names at hand. Each section gets its most important line
 //! before any gets a second one, and a cut is indicated. What the client's own summary already says is left out.
 //!
-//! Invariants: the guide never exceeds the budget, whatever the history, and always begins with its first line; the same
-//! facts give the same text; foreign text is always within one of our lines, which says whose words they are; no sentence
-//! is repeated; nothing in the guide asks anyone to do anything.
+//! Invariants: the guide never exceeds the budget, whatever the history, and always begins with its first line; the
+//! same facts give the same text; foreign text is always within one of our lines, which says whose words they are; no
+//! sentence is repeated; nothing in the guide asks anyone to do anything.
 
 mod commands;
 mod data;

@@ -34,7 +34,8 @@ pub struct NotAnIdentity;
 
 impl RepositoryIdentity {
     /// Creates the identity of a repository with these root commits, published at this address. Of several root
-    /// commits, the one with the smallest hash counts. Returns `None` if there is none, or if one of them is not a hash.
+    /// commits, the one with the smallest hash counts. Returns `None` if there is none, or if one of them is not a
+    /// hash.
     pub fn new<'a>(roots: impl IntoIterator<Item = &'a str>, address: Option<&str>) -> Option<Self> {
         let roots: Option<Vec<&str>> = roots.into_iter().map(|root| is_hash(root).then_some(root)).collect();
         let root_commit = roots?.into_iter().min()?.to_owned();

@@ -48,8 +48,8 @@ pub fn is_name(word: &str) -> bool {
     bytes.len() >= MIN_NAME_BYTES && !bytes.iter().all(u8::is_ascii_digit) && (has_mark() || has_hump())
 }
 
-/// Returns whether a word could be two or more words of prose with a slash between them, such as `before/after`, and not
-/// a path: it has nothing but letters.
+/// Returns whether a word could be two or more words of prose with a slash between them, such as `before/after`, and
+/// not a path: it has nothing but letters.
 pub fn may_be_prose(word: &str) -> bool {
     word.contains('/') && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"/-".contains(&byte))
 }

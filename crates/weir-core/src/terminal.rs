@@ -72,8 +72,8 @@ pub fn clean(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// Returns what a terminal would show of `text`, as [`clean`] does, with the characters named that nobody sees. Bytes that
-/// are not UTF-8 become `�`.
+/// Returns what a terminal would show of `text`, as [`clean`] does, with the characters named that nobody sees. Bytes
+/// that are not UTF-8 become `�`.
 pub fn shown(text: &[u8]) -> Cow<'_, str> {
     match clean(text) {
         Cow::Borrowed(clean) => match String::from_utf8_lossy(clean) {

@@ -20,11 +20,11 @@ pub fn is_obeyed(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || (is_unseen(c) && !is_needed)
 }
 
-/// Returns a text in which every character that is not seen, and every one that a terminal would obey, is replaced by its
-/// name, such as `<U+202E>`.
+/// Returns a text in which every character that is not seen, and every one that a terminal would obey, is replaced by
+/// its name, such as `<U+202E>`.
 ///
-/// Line ends and tabs stay, and so do joiners and selectors after a character that they can belong to, since some scripts
-/// and many symbols need them, and a byte order mark at the beginning.
+/// Line ends and tabs stay, and so do joiners and selectors after a character that they can belong to, since some
+/// scripts and many symbols need them, and a byte order mark at the beginning.
 pub fn named(text: &str) -> Cow<'_, str> {
     named_except(text, &['\n', '\t'])
 }

@@ -37,8 +37,8 @@ pub fn fence(reference: Reference, text: &str) -> String {
     }
 }
 
-/// Returns the beginning of a text as one line of at most `most` characters. Control characters become spaces, and others
-/// that nobody sees are named.
+/// Returns the beginning of a text as one line of at most `most` characters. Control characters become spaces, and
+/// others that nobody sees are named.
 pub fn one_line(text: &str, most: usize) -> String {
     let spaced: String = text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect();
     cut(named_in_line(&spaced), most, text.chars().nth(most).is_some())

@@ -74,8 +74,8 @@ const BYTES_PER_TOKEN: usize = 32;
 pub struct About<'a> {
     /// The command that printed it, as given. A hint that is never required.
     pub command: &'a str,
-    /// Whether what is listed is what the next call acts on, so that every record is shown before anything is said about
-    /// all of them.
+    /// Whether what is listed is what the next call acts on, so that every record is shown before anything is said
+    /// about all of them.
     pub lists: bool,
 }
 

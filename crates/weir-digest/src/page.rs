@@ -75,8 +75,8 @@ impl Page {
         Self { what: what.into(), ..Self::default() }
     }
 
-    /// Returns the budget in tokens for the digest of an output of this many bytes. Where records are what matters, there
-    /// is more room for them.
+    /// Returns the budget in tokens for the digest of an output of this many bytes. Where records are what matters,
+    /// there is more room for them.
     pub fn budget(&self, bytes: u64) -> usize {
         let most = crate::budget(bytes);
         let is_record = |part: &&Part| part.weight == Weight::Record;

@@ -57,8 +57,8 @@ pub enum NotSelected {
     Unreadable(#[from] io::Error),
 }
 
-/// Selects the values at `what` that `keep` accepts: `items[3].name`, `/items/3/name`, `items[].name`, several fields as
-/// `items[].{name,total}` or `items[].name,items[].total`, in JSON or in one JSON value per line; `name,total` in
+/// Selects the values at `what` that `keep` accepts: `items[3].name`, `/items/3/name`, `items[].name`, several fields
+/// as `items[].{name,total}` or `items[].name,items[].total`, in JSON or in one JSON value per line; `name,total` in
 /// separated values.
 pub fn select(
     source: &dyn Source,

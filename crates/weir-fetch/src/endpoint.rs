@@ -1,8 +1,8 @@
 //! An embedding model behind an HTTP API like OpenAI's. The user configured its address, so the guard does not apply:
 //! most of them run on this machine.
 //!
-//! Invariants: an answer that does not match the request is an error, never a vector of another text; no message has the
-//! key, or credentials and a query of the address.
+//! Invariants: an answer that does not match the request is an error, never a vector of another text; no message has
+//! the key, or credentials and a query of the address.
 
 use std::io::Read;
 use std::sync::OnceLock;

@@ -1,6 +1,6 @@
-//! A connection to a server: greeting, lists and calls. Invariants: every wait has an end; a call that the client gives up
-//! is cancelled at the server; a client that wants to know of progress hears something at least every
-//! [`HEARTBEAT`], because some give up on a silent call after a minute.
+//! A connection to a server: greeting, lists and calls. Invariants: every wait has an end; a call that the client gives
+//! up is cancelled at the server; a client that wants to know of progress hears something at least every [`HEARTBEAT`],
+//! because some give up on a silent call after a minute.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! The servers behind Weir, as the user's `servers.json` beside the configuration has them.
 //!
-//! Invariants: only the user's own file is obeyed, never one of a project; what an entry passes to its server (variables
-//! and headers) is never shown, and written only to files that only their owner can read: this one, and the ledger from
-//! which `weir teardown` gives settings back.
+//! Invariants: only the user's own file is obeyed, never one of a project; what an entry passes to its server
+//! (variables and headers) is never shown, and written only to files that only their owner can read: this one, and the
+//! ledger from which `weir teardown` gives settings back.
 
 use std::collections::BTreeMap;
 use std::fmt;

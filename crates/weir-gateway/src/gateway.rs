@@ -70,8 +70,8 @@ pub struct ToolRequest {
 }
 
 impl Gateway {
-    /// Returns the servers that a client uses through Weir's own tools. There are none if their file cannot be used, which
-    /// `weir doctor` reports.
+    /// Returns the servers that a client uses through Weir's own tools. There are none if their file cannot be used,
+    /// which `weir doctor` reports.
     pub fn new(context: &Context, client: ClientPeer) -> Self {
         let entries = Entries::read(context.paths()).unwrap_or_else(|error| {
             faults::note("gateway", &error.message);

@@ -1,12 +1,13 @@
 //! Other MCP servers behind Weir: their entries and lists, finding a tool, calls, permission and results.
 //!
-//! [`entries`] is the user's list of servers. A [`Gateway`] connects to each on first use (`server`, `connection`), keeps
-//! what it lists ([`lists`]), and calls its tools for one client. What a server asks is forwarded to that client
+//! [`entries`] is the user's list of servers. A [`Gateway`] connects to each on first use (`server`, `connection`),
+//! keeps what it lists ([`lists`]), and calls its tools for one client. What a server asks is forwarded to that client
 //! (`forward`). A result is reduced as hooks reduce those of a client's own tools (`reduce`).
 //!
 //! A client that sends every description in every request is offered a few tools that find and call the others
-//! (`offer`, [`find`]). A client that defers descriptions keeps each server under its own name, with `weir mcp --server`
-//! in its place. The face is `weir-mcp`; `weir-setup` moves entries from clients' settings to Weir's and back.
+//! (`offer`, [`find`]). A client that defers descriptions keeps each server under its own name, with `weir mcp
+//! --server` in its place. The face is `weir-mcp`; `weir-setup` moves entries from clients' settings to Weir's and
+//! back.
 //!
 //! # Invariants
 //!
@@ -14,7 +15,8 @@
 //!   hints only tighten ([`ToolEffect`]).
 //! - Nothing is called that a rule denies. What may destroy something, and a tool that has changed since the user last
 //!   knew it, is asked about or refused.
-//! - One server that hangs, floods or dies disturbs no other, and not Weir: nobody waits for it but calls to it, each with
+//! - One server that hangs, floods or dies disturbs no other, and not Weir: nobody waits for it but calls to it, each
+//!   with
 //!   an end, and its messages are bounded. Its whole process group ends with the session.
 //! - Listing tools starts no server whose list is known.
 //! - A server's variables and headers are in its entry alone. They are not logged, stored elsewhere or shown.

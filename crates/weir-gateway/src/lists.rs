@@ -1,7 +1,7 @@
 //! What servers listed last, stored so that no client waits for a server to start, and which of it the user knows.
 //!
-//! Invariants: the first list of a server counts as known; a tool whose description, arguments or hints have changed since
-//! is not known until the user has seen the change; a file that cannot be read is as good as none.
+//! Invariants: the first list of a server counts as known; a tool whose description, arguments or hints have changed
+//! since is not known until the user has seen the change; a file that cannot be read is as good as none.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
-//! What a model is told of the servers behind Weir, where its client sends every description in every request: the tools
-//! that the project uses, one tool to find the others, and three to call them.
+//! What a model is told of the servers behind Weir, where its client sends every description in every request: the
+//! tools that the project uses, one tool to find the others, and three to call them.
 //!
-//! Invariants: the list does not change while a client is connected, because it is at the beginning of every prompt; what
-//! servers say of their tools is bounded, fenced where it is an answer, and never Weir's own word.
+//! Invariants: the list does not change while a client is connected, because it is at the beginning of every prompt;
+//! what servers say of their tools is bounded, fenced where it is an answer, and never Weir's own word.
 
 use std::sync::Arc;
 
@@ -42,7 +42,8 @@ pub(crate) fn code_hint(servers: &[&str]) -> String {
     )
 }
 
-/// Returns the tools that find and call others. `servers` are their names, with how many tools each has if that is known.
+/// Returns the tools that find and call others. `servers` are their names, with how many tools each has if that is
+/// known.
 pub(crate) fn callers(servers: &[(String, Option<usize>)]) -> Vec<Tool> {
     let about = |(name, tools): &(String, Option<usize>)| match tools {
         Some(tools) => format!("{name} ({tools})"),

@@ -1,5 +1,6 @@
-//! Messages of a server that is a program. Invariants: memory is bounded for any output; what is not a message is passed
-//! over, as is an answer that nobody waits for; an answer that is too long or cannot be read becomes an error for the call that waits for it.
+//! Messages of a server that is a program. Invariants: memory is bounded for any output; what is not a message is
+//! passed over, as is an answer that nobody waits for; an answer that is too long or cannot be read becomes an error
+//! for the call that waits for it.
 
 use std::collections::HashSet;
 use std::io;

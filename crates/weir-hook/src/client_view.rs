@@ -57,8 +57,8 @@ impl<'a> ClientView<'a> {
         Ok(Self { is_part: shown.len() as u64 != file.metadata()?.len(), text: shown.into() })
     }
 
-    /// Returns whether a replacement may be longer than the view: never for the output of a command, a search or a read,
-    /// but for a result of another tool of which the client shows next to nothing.
+    /// Returns whether a replacement may be longer than the view: never for the output of a command, a search or a
+    /// read, but for a result of another tool of which the client shows next to nothing.
     pub(super) fn may_grow(&self, tool: &Tool) -> bool {
         self.is_part && !matches!(tool, Tool::Shell { .. } | Tool::Read { .. } | Tool::Search { .. })
     }

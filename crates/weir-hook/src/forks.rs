@@ -1,8 +1,8 @@
 //! Sessions that were forked from others: what happened before the fork is in the log under another key.
 //!
-//! Codex names the session that a fork comes from. Claude Code does not, but the fork's transcript begins with a copy of the
-//! conversation, and its requests are known to the log. Invariant: nothing is copied, and what the other session did after
-//! the fork is not told.
+//! Codex names the session that a fork comes from. Claude Code does not, but the fork's transcript begins with a copy
+//! of the conversation, and its requests are known to the log. Invariant: nothing is copied, and what the other session
+//! did after the fork is not told.
 
 use std::io::Read as _;
 use std::ops::ControlFlow;

@@ -39,8 +39,8 @@ pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<Reply
             None => welcome(call)?,
         },
         Start::Compact => written(call, &forks::newest(call)?)?,
-        // The client has brought back the conversation; some without what hooks had said after a compaction. One that is
-        // too long for it is compacted at once, and that begins the session again.
+        // The client has brought back the conversation; some without what hooks had said after a compaction. One that
+        // is too long for it is compacted at once, and that begins the session again.
         Start::Resume if call.store.guide(&call.scope)?.is_some() && !has_guide(call) => {
             written(call, &forks::newest(call)?)?
         }

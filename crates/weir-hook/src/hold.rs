@@ -5,8 +5,8 @@
 //! a digest. A text shown in full omits the lines that the conversation has already been shown.
 //!
 //! Invariants: apart from such lines, a small output is left alone, as is one that is already a digest, or a part of a
-//! file that was asked for; the replacement of a command's output or of a file has no more tokens than the client itself
-//! would show; output that the client has discarded is never reported as held.
+//! file that was asked for; the replacement of a command's output or of a file has no more tokens than the client
+//! itself would show; output that the client has discarded is never reported as held.
 
 mod beginning;
 mod outline;

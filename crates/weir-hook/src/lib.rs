@@ -298,8 +298,8 @@ impl Call<'_> {
         if let Ok(Some(said)) = &said {
             meter::note(&mut self, said, is_untouched);
         }
-        // What cannot be recorded does not cost the answer: a guide is read from the store, and nothing is held back that
-        // could not be stored.
+        // What cannot be recorded does not cost the answer: a guide is read from the store, and nothing is held back
+        // that could not be stored.
         let put = match self.aside.is_empty() {
             true => Ok(()),
             false => Spool::beside(&self.folder).put(&self.scope, &self.aside, self.store.limits(), self.now),

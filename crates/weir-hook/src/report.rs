@@ -18,8 +18,8 @@ pub(super) struct HookReport<'a> {
 }
 
 impl HookReport<'_> {
-    /// Returns the hook's events, including the fixes of earlier failures and the user's choice among the options of the
-    /// model's last message, if the hook reports any.
+    /// Returns the hook's events, including the fixes of earlier failures and the user's choice among the options of
+    /// the model's last message, if the hook reports any.
     pub(super) fn events(&self, store: Option<(&Store, &Scope)>) -> Vec<Event> {
         let mut told: Vec<Event> = capture::events(self.hook);
         if let Some((store, scope)) = store {

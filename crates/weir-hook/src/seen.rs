@@ -1,7 +1,7 @@
 //! Holds back a tool's result that no hook reported: one in a request to a model, or of a server behind Weir.
 //!
-//! Invariants: the rules are those of hooks; besides the output itself and its measurement, nothing is recorded; no file
-//! that the request names is opened; without a stored copy, there is no replacement.
+//! Invariants: the rules are those of hooks; besides the output itself and its measurement, nothing is recorded; no
+//! file that the request names is opened; without a stored copy, there is no replacement.
 
 use std::cell::OnceCell;
 

@@ -28,7 +28,8 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Reads the end of the call's transcript. A client that calls before every request must not have it read every time.
+    /// Reads the end of the call's transcript. A client that calls before every request must not have it read every
+    /// time.
     pub(super) fn read(call: &Call<'_>) -> Self {
         let is_rare = !matches!(call.client.compaction, Compaction::WaitsUntil(_));
         let transcript = call.hook.transcript.as_deref().filter(|_| is_rare);

@@ -75,8 +75,8 @@ pub fn whole(file: File, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns `None` for an error that shows that something is absent, or is not what is looked for. An error that may pass
-/// stays an error, since nothing is known then.
+/// Returns `None` for an error that shows that something is absent, or is not what is looked for. An error that may
+/// pass stays an error, since nothing is known then.
 pub fn settled<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     use io::ErrorKind as Kind;
     match read {

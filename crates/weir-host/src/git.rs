@@ -50,15 +50,15 @@ impl Repository {
         [&self.common, &self.own]
     }
 
-    /// Returns the branch that is checked out now. Costs less than [`Self::head`], which also finds the commit. If `HEAD`
-    /// cannot be read at the moment, this is the branch from when the repository was found.
+    /// Returns the branch that is checked out now. Costs less than [`Self::head`], which also finds the commit. If
+    /// `HEAD` cannot be read at the moment, this is the branch from when the repository was found.
     pub fn branch(&self) -> Option<String> {
         let head = first_line(&self.own, "HEAD").unwrap_or_else(|_| Some(self.head.clone()))?;
         branch_of(head.strip_prefix("ref: ").map(str::trim).filter(|name| is_reference(name))?)
     }
 
-    /// Returns the default branch of the remote `origin`, as it was when the repository was cloned. `None` if it cannot be
-    /// read.
+    /// Returns the default branch of the remote `origin`, as it was when the repository was cloned. `None` if it cannot
+    /// be read.
     pub fn default_branch(&self) -> Option<String> {
         let head = first_line(&self.common, "refs/remotes/origin/HEAD").ok()??;
         head.strip_prefix("ref: refs/remotes/origin/").map(|branch| branch.trim().to_owned())
@@ -74,8 +74,8 @@ impl Repository {
         })
     }
 
-    /// Returns the address of the remote `origin`, as the configuration has it. It may contain a password. Configuration
-    /// files that this one includes are not read.
+    /// Returns the address of the remote `origin`, as the configuration has it. It may contain a password.
+    /// Configuration files that this one includes are not read.
     pub fn origin(&self) -> io::Result<Option<String>> {
         Ok(settings(&self.common, "config")?.and_then(|config| origin(&config)))
     }

@@ -183,8 +183,8 @@ fn without_fences(text: &str) -> Vec<Line<'_>> {
     lines
 }
 
-/// Names what a terminal would obey in a stored text, a path or a message, and what nobody would see: escape sequences and
-/// other control characters, and characters that turn the direction of a line around.
+/// Names what a terminal would obey in a stored text, a path or a message, and what nobody would see: escape sequences
+/// and other control characters, and characters that turn the direction of a line around.
 pub fn safe(text: &str) -> String {
     named(&text.replace("\r\n", "\n")).into_owned()
 }

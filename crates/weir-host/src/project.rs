@@ -51,8 +51,8 @@ impl Project {
         Ok(Self { key: ProjectKey(key), root, repository, own_name, shared: None })
     }
 
-    /// Returns a project that is known from before, as if it shared no store. If it is no longer where it was, it has no
-    /// repository.
+    /// Returns a project that is known from before, as if it shared no store. If it is no longer where it was, it has
+    /// no repository.
     pub fn of_known(known: &KnownProject) -> Self {
         match Self::discover(Path::new(&known.root)) {
             Ok(found) if found.key.0 == known.key && found.own_name == known.folder => found,

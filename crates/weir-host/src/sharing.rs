@@ -43,8 +43,8 @@ pub fn find(data: &Path, name: &str, key: &str) -> io::Result<Option<SharedStore
     record.map(Some).ok_or_else(|| unusable(&path, "it is damaged"))
 }
 
-/// Returns every record, with the name of the own store's folder of the project that it is for. Damaged records are left
-/// out. A record that cannot be read at the moment is an error, since it may be the one that is looked for.
+/// Returns every record, with the name of the own store's folder of the project that it is for. Damaged records are
+/// left out. A record that cannot be read at the moment is an error, since it may be the one that is looked for.
 pub fn all(data: &Path) -> io::Result<Vec<(String, SharedStore)>> {
     let Some(files) = foreign::settled(std::fs::read_dir(data.join(FOLDER)))? else { return Ok(Vec::new()) };
     let mut all = Vec::new();

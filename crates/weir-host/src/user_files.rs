@@ -1,5 +1,6 @@
-//! Reads and writes the files of clients, and the user's own settings. Invariants: a file is complete at every moment and keeps its mode and its
-//! owner; a symbolic link stays one; nobody can read a new file who could not read the old one.
+//! Reads and writes the files of clients, and the user's own settings. Invariants: a file is complete at every moment
+//! and keeps its mode and its owner; a symbolic link stays one; nobody can read a new file who could not read the old
+//! one.
 
 use std::io::{ErrorKind as IoKind, Write as _};
 use std::path::{Component, Path, PathBuf};

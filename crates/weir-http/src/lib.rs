@@ -5,7 +5,8 @@
 //!
 //! - A client holds a connection for a bounded time and uses a bounded amount of memory, whatever it does.
 //! - An address that other machines can reach is served only with TLS, or if the user says that it may be plain.
-//! - Each answer has the ID of its request. No line of the log has a text that a client chose, except the path, escaped and cut.
+//! - Each answer has the ID of its request. No line of the log has a text that a client chose, except the path, escaped
+//!   and cut.
 
 pub mod answer;
 pub mod bearer;

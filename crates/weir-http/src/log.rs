@@ -1,5 +1,5 @@
-//! The log of a server: one line for each request. Invariants: no line has a token, a query or a body, and none can pass
-//! for two.
+//! The log of a server: one line for each request. Invariants: no line has a token, a query or a body, and none can
+//! pass for two.
 
 use std::io::Write as _;
 

@@ -1,6 +1,6 @@
 //! Detects that a project with an empty store may have another one: the project was moved, so a known project no longer
-//! exists in its folder, or a known project is a clone of the same repository. Invariant: a guess is only reported, with
-//! the command that acts on it; nothing is adopted automatically.
+//! exists in its folder, or a known project is a clone of the same repository. Invariant: a guess is only reported,
+//! with the command that acts on it; nothing is adopted automatically.
 
 use std::path::{Path, PathBuf};
 

@@ -172,8 +172,8 @@ impl ServerHandler for Server {
         Ok(greeting)
     }
 
-    /// Lists none of Weir's own tools while it is off: each of them would only answer that, at the cost of its description
-    /// in every request. The servers behind it are the user's, and stay.
+    /// Lists none of Weir's own tools while it is off: each of them would only answer that, at the cost of its
+    /// description in every request. The servers behind it are the user's, and stay.
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,

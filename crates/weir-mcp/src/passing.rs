@@ -1,7 +1,7 @@
 //! `weir mcp --server NAME`: one server behind Weir, in its own name, for a client that finds tools by itself.
 //!
-//! Invariants: everything but the results of tools passes as it is; the greeting and the tools come from what the server
-//! listed last, so that the client waits for it only the first time.
+//! Invariants: everything but the results of tools passes as it is; the greeting and the tools come from what the
+//! server listed last, so that the client waits for it only the first time.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! `ctx_doctor`: checks the installation, and suggests a fix for every problem. Invariant: a check creates no store, and
-//! changes one only if the order asks for it.
+//! `ctx_doctor`: checks the installation, and suggests a fix for every problem. Invariant: a check creates no store,
+//! and changes one only if the order asks for it.
 
 mod counts;
 mod deferral;
@@ -195,7 +195,8 @@ fn repository(context: &Context) -> Option<KnownProject> {
     Some(KnownProject { identity: Some(identity), ..context.project().as_known(when::now()) })
 }
 
-/// Reports the identity of the repository. If the project has a store, the identity is remembered for later suggestions.
+/// Reports the identity of the repository. If the project has a store, the identity is remembered for later
+/// suggestions.
 fn check_repository(open: &mut LockedStores<'_>, known: Option<KnownProject>) -> Option<Check> {
     let known = known?;
     let has = |open: &mut LockedStores<'_>, level| open.has(level).unwrap_or(false);

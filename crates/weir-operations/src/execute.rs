@@ -20,7 +20,8 @@ use crate::schema::silent;
 /// The default time limit of a background run.
 const MAX_BACKGROUND_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Run code in a sandbox: only the project is writable, no network. Long output is returned as a digest and a reference.
+/// Run code in a sandbox: only the project is writable, no network. Long output is returned as a digest and a
+/// reference.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Execute {
     /// Code to run; shell commands by default

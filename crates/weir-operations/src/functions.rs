@@ -211,8 +211,8 @@ fn each(functions: &[Function], declare: fn(&Function) -> Value) -> Value {
     functions.iter().map(declare).collect()
 }
 
-/// A schema as OpenAI's strict mode wants it: every object closed, every property required, and null for those that may be
-/// left out.
+/// A schema as OpenAI's strict mode wants it: every object closed, every property required, and null for those that may
+/// be left out.
 fn strict(schema: &Map<String, Value>) -> Value {
     let mut strict_schema = schema.clone();
     if let Some(Value::Object(items)) = schema.get("items") {

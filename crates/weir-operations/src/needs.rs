@@ -142,7 +142,8 @@ impl KnowledgeContext {
         }
     }
 
-    /// Returns the symbols of the project that a query may mean, best first. Without the project's files there are none.
+    /// Returns the symbols of the project that a query may mean, best first. Without the project's files there are
+    /// none.
     pub fn symbols(
         &self,
         open: &mut LockedStores<'_>,

@@ -1,7 +1,7 @@
 //! Decides whether a call may do what it is about to do: the one place where rules, secrets and protected paths meet.
 //!
-//! Invariants: the strictest reason decides; what cannot be understood is never a reason to be more lenient; a path outside
-//! the project needs a rule that allows it, unless a person at a terminal wants to read it.
+//! Invariants: the strictest reason decides; what cannot be understood is never a reason to be more lenient; a path
+//! outside the project needs a rule that allows it, unless a person at a terminal wants to read it.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::{LazyLock, OnceLock};
@@ -239,7 +239,8 @@ impl Gate {
         reasons(judge_tool(&self.rules, tool))
     }
 
-    /// Returns what rules about paths say. What must not be read must not be changed either, since an answer shows what changed.
+    /// Returns what rules about paths say. What must not be read must not be changed either, since an answer shows what
+    /// changed.
     fn of_rules(&self, path: &Path, access: Access) -> Vec<Reason> {
         let concerns = |subject: &Subject| match subject {
             Subject::Read(pattern) => pattern.covers(path, &self.around.places),
@@ -280,8 +281,8 @@ impl Gate {
         self.runs_later(path)
     }
 
-    /// Asks before a change to a file that other programs run or obey on their own, as clients do. Files that builds and
-    /// tests run are not asked about: changing them is what a coding agent is for.
+    /// Asks before a change to a file that other programs run or obey on their own, as clients do. Files that builds
+    /// and tests run are not asked about: changing them is what a coding agent is for.
     fn runs_later(&self, path: &Path) -> Option<Reason> {
         if is_part_of_repository(path, &self.around.places.project) {
             return Some(ask("git would take the folder for a repository and run what its settings name"));
@@ -290,8 +291,8 @@ impl Gate {
         Some(ask(format!("other programs act on it ({})", found.what)))
     }
 
-    /// Returns why a path without links must not be read, if it must not. A rule that asks counts as one that denies, since
-    /// nobody can be asked about each file of a folder.
+    /// Returns why a path without links must not be read, if it must not. A rule that asks counts as one that denies,
+    /// since nobody can be asked about each file of a folder.
     pub fn refuses(&self, path: &Path) -> Option<Refusal> {
         let denies = |rule: &Rule| rule.verdict > Verdict::Allow && matches!(rule.subject, Subject::Read(_));
         let denials = self.denials.get_or_init(|| PathRules::of(&self.rules, &self.around.places, denies));
@@ -324,8 +325,8 @@ impl Gate {
         data.iter().chain(others).any(|folder| path.starts_with(folder))
     }
 
-    /// Whether a path is where the caller may use it so: in the project, in a folder that the user added to it, or where a
-    /// rule of the user's allows it.
+    /// Whether a path is where the caller may use it so: in the project, in a folder that the user added to it, or
+    /// where a rule of the user's allows it.
     fn may_reach(&self, path: &Path, access: Access) -> bool {
         let looks = access == Access::Read && self.around.caller == Caller::Person;
         let inside = || [&self.around.places.project].into_iter().chain(&self.around.additional);

@@ -59,8 +59,8 @@ impl SourceKind {
     /// Returns whether rules of this source may permit what would not be permitted without them.
     ///
     /// Files below a project come with it: the author of the repository, or a program that ran in it, wrote them. Their
-    /// denials and questions apply; what they allow is ignored. The same holds for a folder that a variable names, since
-    /// a project's settings can set variables.
+    /// denials and questions apply; what they allow is ignored. The same holds for a folder that a variable names,
+    /// since a project's settings can set variables.
     pub fn may_widen(self) -> bool {
         match self {
             Self::Managed | Self::User | Self::Own => true,

@@ -216,7 +216,8 @@ pub trait Index: Send + Sync {
 
 /// The blobs: texts by their content, separate for each tenant.
 ///
-/// Knowing a key does not permit reading: within a tenant, who may read a text is decided by the records that have it, not here.
+/// Knowing a key does not permit reading: within a tenant, who may read a text is decided by the records that have it,
+/// not here.
 pub trait Blobs: Send + Sync {
     /// Stores a text and returns its key. Once this returns, the text survives a power cut.
     fn put(&self, scope: &Scope, text: &[u8]) -> Result<TextKey>;

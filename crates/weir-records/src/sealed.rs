@@ -120,8 +120,8 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// The public key of a member's machine: it checks what the machine signs, and keys are wrapped for it. Written as `wk1` and hexadecimal digits, of which the last eight are a
-/// checksum.
+/// The public key of a member's machine: it checks what the machine signs, and keys are wrapped for it. Written as
+/// `wk1` and hexadecimal digits, of which the last eight are a checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MemberKey([u8; 32]);
 
@@ -219,7 +219,8 @@ impl Identity {
         hex(&self.key.sign(said).to_bytes())
     }
 
-    /// Returns the key that unwraps. One pair for signatures and for X25519 is safe: <https://eprint.iacr.org/2021/509>.
+    /// Returns the key that unwraps. One pair for signatures and for X25519 is safe:
+    /// <https://eprint.iacr.org/2021/509>.
     pub(crate) fn secret(&self) -> Result<<Kem as hpke::Kem>::PrivateKey> {
         let bytes = Zeroizing::new(self.key.to_scalar_bytes());
         <Kem as hpke::Kem>::PrivateKey::from_bytes(bytes.as_slice())

@@ -1,5 +1,5 @@
-//! The ports on SQLite and files, for a server of one small team: one database for all logs and accounts, one for the index
-//! of each project, and a file for each text.
+//! The ports on SQLite and files, for a server of one small team: one database for all logs and accounts, one for the
+//! index of each project, and a file for each text.
 //!
 //! Invariant: the log is the truth. The folder of indexes can be deleted at any time.
 

@@ -2,9 +2,9 @@
 //! kept, until it is ended.
 //!
 //! The output so far is in a redacted file next to the store, and a second file marks the run as in progress. The
-//! keeper holds a lock on that second file while it lives; renaming the file ends the run. Invariant: no output is lost.
-//! When the run is over, its output becomes an entry under the reference it had from the start; if the keeper was killed,
-//! the next call that asks for the run stores the output.
+//! keeper holds a lock on that second file while it lives; renaming the file ends the run. Invariant: no output is
+//! lost. When the run is over, its output becomes an entry under the reference it had from the start; if the keeper was
+//! killed, the next call that asks for the run stores the output.
 
 use std::fs::File;
 use std::io::{BufRead as _, Write as _};

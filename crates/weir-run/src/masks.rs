@@ -19,8 +19,8 @@ use super::environment::search_path;
 /// Where programs are even when `PATH` does not say so.
 const USUAL: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/// How much is looked through for files to hide where the project is no project but holds the home folder, which is hidden
-/// as a whole. Rules of the user's that go to any depth are kept at any depth, and cost the time.
+/// How much is looked through for files to hide where the project is no project but holds the home folder, which is
+/// hidden as a whole. Rules of the user's that go to any depth are kept at any depth, and cost the time.
 const MAX_NEAREST_FILES: usize = 20_000;
 
 /// What a run may not see or change.
@@ -67,8 +67,8 @@ pub(super) fn places(context: &Context, folder: &Path) -> Places {
     }
 }
 
-/// Weir's own folders, which a run could otherwise change where they lie in what it may write, as with dotfiles. What is
-/// not there yet is made, since only what is there can be protected.
+/// Weir's own folders, which a run could otherwise change where they lie in what it may write, as with dotfiles. What
+/// is not there yet is made, since only what is there can be protected.
 pub(super) fn own_places(context: &Context, writable: &[PathBuf]) -> Vec<PathBuf> {
     let folders = [context.paths().config.parent(), Some(context.paths().data.as_path())];
     let is_inside = |folder: &&Path| {

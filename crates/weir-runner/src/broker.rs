@@ -80,8 +80,8 @@ pub struct Grant {
     pub argv: Vec<OsString>,
     /// How often the command may run.
     pub uses: u32,
-    /// How many words may follow the granted ones. With none, the command is granted word for word. With some, no program
-    /// is run: its caller answers.
+    /// How many words may follow the granted ones. With none, the command is granted word for word. With some, no
+    /// program is run: its caller answers.
     pub more: usize,
 }
 

@@ -1,7 +1,7 @@
 //! What systems other than Linux have of this crate. The names are those of Linux, so that callers need not know.
 //!
-//! Invariants: a run is refused unless the sandbox of the system makes it ([`crate::sandbox`]); there are no helpers, no
-//! background runs and no network for a run.
+//! Invariants: a run is refused unless the sandbox of the system makes it ([`crate::sandbox`]); there are no helpers,
+//! no background runs and no network for a run.
 
 mod confined;
 mod stop;

@@ -22,8 +22,8 @@ pub type Input = OwnedFd;
 
 /// Executes a run, waits for it to end, and passes its output to `sink` as it arrives.
 ///
-/// The returned [`HelperReaper`] waits for the helper when it is dropped. By then no process of the run is alive, so the
-/// caller need not wait for the kernel's cleanup before it continues.
+/// The returned [`HelperReaper`] waits for the helper when it is dropped. By then no process of the run is alive, so
+/// the caller need not wait for the kernel's cleanup before it continues.
 pub fn run(
     mut run: Run<'_>,
     sink: &mut dyn FnMut(Stream, &[u8]) -> io::Result<()>,

@@ -160,8 +160,8 @@ pub struct Run<'a> {
     pub most_output: u64,
     /// How the output is captured.
     pub streams: Streams,
-    /// The standard input. Without one it is empty. The run can do with it what the descriptor allows, so it must not be
-    /// a folder, which would lead out of the sandbox, nor open for writing. Only Linux connects it.
+    /// The standard input. Without one it is empty. The run can do with it what the descriptor allows, so it must not
+    /// be a folder, which would lead out of the sandbox, nor open for writing. Only Linux connects it.
     pub input: Option<&'a Input>,
     pub stopper: &'a Stopper,
     /// A helper that was started ahead of time, if there is one.

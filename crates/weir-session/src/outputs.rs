@@ -1,5 +1,5 @@
-//! What became of the outputs that hooks saw, in words and as data. Invariant: the outputs of all outcomes add up to the
-//! total.
+//! What became of the outputs that hooks saw, in words and as data. Invariant: the outputs of all outcomes add up to
+//! the total.
 
 use std::collections::BTreeMap;
 

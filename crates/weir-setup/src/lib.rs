@@ -1,8 +1,9 @@
 //! `weir setup` and `weir teardown`: connect clients to Weir, and take that back.
 //!
 //! A plan says which files change and how, before anything is written (`plan`); the ledger remembers what was there
-//! before (`ledger`). On request, servers of a client move behind Weir (`gateway`). [`health`] checks the result for `weir doctor`, [`removal`] takes Weir out of every client, and
-//! [`servers`] lists the MCP servers in the user's own settings.
+//! before (`ledger`). On request, servers of a client move behind Weir (`gateway`). [`health`] checks the result for
+//! `weir doctor`, [`removal`] takes Weir out of every client, and [`servers`] lists the MCP servers in the user's own
+//! settings.
 //!
 //! Which entries in which files make a client call Weir is data in `weir-clients` (`setup`); `weir-host` writes a
 //! client's file without breaking it (`user_files`). The program asks the questions.
@@ -219,8 +220,8 @@ pub fn lifetimes_set(context: &Context, client: &str) -> LifetimesSet {
         .map(|setting| setting_value(context, &setting).and_then(|(value, _)| Lifetime::parse(value.as_str()?)))
 }
 
-/// Returns the value of a setting of a client and the path of its file, as a person writes it. Returns `None` if it is not
-/// set.
+/// Returns the value of a setting of a client and the path of its file, as a person writes it. Returns `None` if it is
+/// not set.
 pub fn setting_value(context: &Context, setting: &Setting) -> Option<(Value, String)> {
     let places = Places::new(context).ok()?;
     let path = places.path(&setting.place);

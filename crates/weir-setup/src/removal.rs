@@ -50,7 +50,8 @@ impl Removal {
         self.steps().map(Step::planned).collect()
     }
 
-    /// Makes every change that can be made, and describes each in one line. What cannot be made is added to the problems.
+    /// Makes every change that can be made, and describes each in one line. What cannot be made is added to the
+    /// problems.
     pub fn carry_out(&mut self) -> Vec<String> {
         let mut done = Vec::new();
         for (places, plan) in &self.plans {

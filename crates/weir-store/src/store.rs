@@ -92,7 +92,8 @@ pub enum Found {
 }
 
 impl Store {
-    /// Returns whether there is a store in `folder`. An empty file is none. If the system does not say, that is an error.
+    /// Returns whether there is a store in `folder`. An empty file is none. If the system does not say, that is an
+    /// error.
     pub fn exists(folder: &Path) -> Result<bool> {
         match std::fs::metadata(folder.join(LOG_FILE)) {
             Ok(about) => Ok(about.len() > 0),

@@ -1,8 +1,8 @@
 //! Records as files in a folder of the project, which git carries from one clone to another.
 //!
-//! Invariants: no two machines write the same file, and none changes once it is written, so that git merges them without
-//! conflicts; nothing is read or written through a link that leads out of the project; a file whose text was edited is not
-//! taken; what its author has removed does not come back, whatever was merged.
+//! Invariants: no two machines write the same file, and none changes once it is written, so that git merges them
+//! without conflicts; nothing is read or written through a link that leads out of the project; a file whose text was
+//! edited is not taken; what its author has removed does not come back, whatever was merged.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::ErrorKind as IoKind;

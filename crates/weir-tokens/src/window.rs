@@ -4,7 +4,8 @@
 //! gives that sequence.
 //!
 //! 1. Any part of a valid sequence is valid: no merge crossed its ends, so none is missed without the text beyond them.
-//! 2. If one valid sequence ends with a token and another begins with the same token, the two joined over it are valid: a
+//! 2. If one valid sequence ends with a token and another begins with the same token, the two joined over it are valid:
+//!   a
 //!    merge that crossed a boundary of the joined sequence would cross it in one of the two.
 //!
 //! So a window can be merged alone, and so can the next one if it overlaps the first, as soon as both have a token in

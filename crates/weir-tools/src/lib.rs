@@ -7,7 +7,8 @@
 //!
 //! # Invariant
 //!
-//! - A tool that both have is called the same and does the same to entries, so a model that knows one can use the other.
+//! - A tool that both have is called the same and does the same to entries, so a model that knows one can use the
+//!   other.
 
 pub mod schema;
 

@@ -1,8 +1,8 @@
 //! The program: `main`, the command line, and the commands that only a person uses.
 //!
 //! `main` branches off to hooks, their relay, the status line, and the helpers of runs and parsers. Everything else is
-//! the command line (`commands/cli.rs`), which walks `weir_operations::OPERATIONS` and adds commands about whole stores,
-//! settings, switches, teams and the installation, each in a file of `commands`.
+//! the command line (`commands/cli.rs`), which walks `weir_operations::OPERATIONS` and adds commands about whole
+//! stores, settings, switches, teams and the installation, each in a file of `commands`.
 //!
 //! The program owns no subject: each is a crate, and what two commands share belongs there.
 //!

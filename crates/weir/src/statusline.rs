@@ -1,6 +1,6 @@
 //! `weir statusline`: one line below the prompt of Claude Code with the fullness of the window, the minimum cost of the
-//! next request, when the provider's cache goes cold, what Weir has made of large outputs, and whether a piece of work has just ended, which is the best time
-//! to compact.
+//! next request, when the provider's cache goes cold, what Weir has made of large outputs, and whether a piece of work
+//! has just ended, which is the best time to compact.
 //!
 //! Invariants: the client waits for this again and again, so nothing is set up that is not needed, two short statements
 //! are all that is asked of the store, and nothing is written; failures and unknown values are left out of the line.
@@ -108,8 +108,8 @@ fn fullness(tokens: u64, window: &Value) -> String {
     }
 }
 
-/// Returns the minimum cost of the next request: the whole window, read from the cache, or what is cold of it written to
-/// the cache again.
+/// Returns the minimum cost of the next request: the whole window, read from the cache, or what is cold of it written
+/// to the cache again.
 fn next_request(tokens: u64, cold: Option<u64>, told: &Value, paths: Option<&Paths>) -> Option<String> {
     let model = told["model"]["id"].as_str()?;
     let rates = match paths.and_then(prices::user_file) {

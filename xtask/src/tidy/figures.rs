@@ -1,5 +1,5 @@
-//! Checks that the figures of the README are of the program that is here: each names the date and the commit that it was
-//! measured at, and the code that it measures has not become another since.
+//! Checks that the figures of the README are of the program that is here: each names the date and the commit that it
+//! was measured at, and the code that it measures has not become another since.
 
 use super::tree::Growth;
 use super::{Finding, Tree, markdown};

@@ -1,6 +1,6 @@
-//! Tells the slip of a tool from work that fails. A slip says nothing about the work: a tool was called the wrong way, a
-//! command that only looks found nothing, the shell could not start a command, a check is still running, or the client
-//! did not permit it.
+//! Tells the slip of a tool from work that fails. A slip says nothing about the work: a tool was called the wrong way,
+//! a command that only looks found nothing, the shell could not start a command, a check is still running, or the
+//! client did not permit it.
 
 use super::ToolUse;
 use super::shell::SimpleCommand;
@@ -89,8 +89,8 @@ fn looks(part: &SimpleCommand) -> bool {
     }
 }
 
-/// Returns whether a check of a pull request is still running. The program exits with 8 then, or with 1 in versions that
-/// do not tell.
+/// Returns whether a check of a pull request is still running. The program exits with 8 then, or with 1 in versions
+/// that do not tell.
 fn is_pending(used: &ToolUse<'_>, head: &str) -> bool {
     let checks = |part: &SimpleCommand| part.program() == "gh" && part.args().any(|word| word == "checks");
     let is_failed = head.lines().any(|line| line.split('\t').nth(1) == Some("fail") || line.contains("failing"));

@@ -1,6 +1,7 @@
-//! Cursor. Formats from its public documentation (<https://cursor.com/docs/hooks>, read in November 2026); they were not
-//! tested with Cursor. It accepts a replacement for the output of MCP tools only, and context after a tool call or at
-//! the start of a session. It does not say whether it would ask the user about a command, so no command is rewritten.
+//! Cursor. Formats from its public documentation (<https://cursor.com/docs/hooks>, read in November 2026); they were
+//! not tested with Cursor. It accepts a replacement for the output of MCP tools only, and context after a tool call or
+//! at the start of a session. It does not say whether it would ask the user about a command, so no command is
+//! rewritten.
 
 pub(crate) mod setup;
 

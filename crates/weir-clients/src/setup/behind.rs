@@ -1,8 +1,8 @@
 //! Servers of a client that move behind Weir, and back.
 //!
-//! A client that sends all descriptions of tools in every request loses the entry of the server, since Weir's own server
-//! then offers its tools. A client that defers them keeps the entry, which calls Weir instead, so that its rules about
-//! the server's tools go on matching.
+//! A client that sends all descriptions of tools in every request loses the entry of the server, since Weir's own
+//! server then offers its tools. A client that defers them keeps the entry, which calls Weir instead, so that its rules
+//! about the server's tools go on matching.
 
 use serde_json::Value;
 
@@ -13,7 +13,8 @@ use super::ours::is_our_server;
 use super::{EntryContent, Part, Recipe, SetupScope, Unusable, moved_table};
 
 impl Recipe {
-    /// Returns whether the client keeps the entries of servers behind Weir, because it defers the descriptions of tools.
+    /// Returns whether the client keeps the entries of servers behind Weir, because it defers the descriptions of
+    /// tools.
     pub fn keeps_entries(&self) -> bool {
         self.client.is_some_and(|client| client.defers_tools.applies(None, None) == Some(true))
     }

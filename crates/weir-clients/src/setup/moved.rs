@@ -1,6 +1,7 @@
 //! Puts Weir into the place of a server in a client's JSON settings, and the server back into its own.
 //!
-//! Invariant: what is put back is the text that was taken, with its comments, except in an entry that was changed since.
+//! Invariant: what is put back is the text that was taken, with its comments, except in an entry that was changed
+//! since.
 
 use jsonc_parser::cst::{CstObject, CstObjectProp};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! A client's rules about the tools of a server, as Weir follows them once it stands in front of that server.
 //!
-//! Invariant: nothing becomes wider. A rule that allows may be lost; one that asks or denies is taken over, or the server
-//! stays where it is.
+//! Invariant: nothing becomes wider. A rule that allows may be lost; one that asks or denies is taken over, or the
+//! server stays where it is.
 
 use serde_json::Value;
 

@@ -62,8 +62,8 @@ impl<'a> LockedStores<'a> {
         }
     }
 
-    /// Reads from the store of a level, if there is one. A user's store that cannot be used does not cost the answer: then
-    /// the result is `None`, and `left_out` says why.
+    /// Reads from the store of a level, if there is one. A user's store that cannot be used does not cost the answer:
+    /// then the result is `None`, and `left_out` says why.
     pub fn read_if_usable<T>(
         &mut self,
         level: Level,

@@ -1,4 +1,5 @@
-//! The commands that the model ran most and last, each once. It tends to run them again, and summaries rarely name them.
+//! The commands that the model ran most and last, each once. It tends to run them again, and summaries rarely name
+//! them.
 
 use super::Fact;
 use super::data::{read, text};

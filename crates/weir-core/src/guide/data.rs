@@ -22,8 +22,8 @@ const OF_CLIENTS: &[&str] = &[
     "This session is being continued from a previous conversation",
 ];
 
-/// Texts of errors that say nothing about the work: the client did not run the tool, or there is no such program. Earlier
-/// versions recorded them like any other failure.
+/// Texts of errors that say nothing about the work: the client did not run the tool, or there is no such program.
+/// Earlier versions recorded them like any other failure.
 const SLIPS: &[&str] = &["<tool_use_error>", "Sibling tool call errored", ": command not found"];
 
 /// Returns the facts without those that report something else than they seem to: words of the client that were taken

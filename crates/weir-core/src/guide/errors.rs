@@ -1,5 +1,5 @@
-//! Failures, and whether they still stand. A failure is over after a fix of the same subject, and once the tool succeeds.
-//! If the same command was run again, its last report is out of date, whatever came of the new run.
+//! Failures, and whether they still stand. A failure is over after a fix of the same subject, and once the tool
+//! succeeds. If the same command was run again, its last report is out of date, whatever came of the new run.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,6 +1,6 @@
 //! What a new session is told about the last one on its branch: what the user asked for last, a question that was not
-//! answered, and which files were changed. Whether the work is finished is not known, and not said: a task may have been
-//! done elsewhere since.
+//! answered, and which files were changed. Whether the work is finished is not known, and not said: a task may have
+//! been done elsewhere since.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

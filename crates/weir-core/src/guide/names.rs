@@ -21,7 +21,8 @@ const MAX_NAMES: usize = 600;
 /// The length by which a name is judged is at least this, in bytes.
 const MIN_LENGTH: usize = 8;
 const MAX_PATH_BYTES: usize = 300;
-/// The key in the data of a fact under which the names of a text are that the model wrote outside of tools or was shown.
+/// The key in the data of a fact under which the names of a text are that the model wrote outside of tools or was
+/// shown.
 pub const SEEN: &str = "seen";
 /// The line above the names.
 const HEADING: &str = "Names at hand, by file (what the model wrote or was shown, last and most):\n";
@@ -61,7 +62,8 @@ struct FileChange {
     known: bool,
 }
 
-/// Returns the names at hand within a budget, with their heading, except those that `told` has; empty if there are none.
+/// Returns the names at hand within a budget, with their heading, except those that `told` has; empty if there are
+/// none.
 pub(super) fn write(names: &Names, told: &str, budget: usize, count: fn(&str) -> usize) -> String {
     let told = known_names(told);
     let is_new = |name: &&Name| !told.contains(name.text.trim_matches('/')) || names.changed.contains_key(&name.text);

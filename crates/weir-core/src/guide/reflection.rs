@@ -180,8 +180,8 @@ fn failed<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     items
 }
 
-/// Returns what is left to do: open tasks and unanswered questions. What the model said last is a report of what it did,
-/// unless it asks something.
+/// Returns what is left to do: open tasks and unanswered questions. What the model said last is a report of what it
+/// did, unless it asks something.
 fn open<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let tasks = tasks::gather(facts).into_iter().filter(tasks::Task::is_open);
     let mut items: Vec<SectionItem<'a>> =

@@ -156,8 +156,8 @@ pub(super) fn decided<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     of_kinds(facts, DECIDED).map(whole).collect()
 }
 
-/// Returns the requests of the user, each once. Requests that say nothing by themselves, and those that are decisions as a
-/// whole, are left out.
+/// Returns the requests of the user, each once. Requests that say nothing by themselves, and those that are decisions
+/// as a whole, are left out.
 fn requested<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let told = requests::OpeningRequests::pick(facts);
     let decided: HashSet<&str> = of_kinds(facts, DECIDED).map(|(_, fact)| fact.event.text.as_str()).collect();

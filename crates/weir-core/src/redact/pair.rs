@@ -41,8 +41,8 @@ pub(super) fn find(window: &Window, key: &Key, at: usize) -> Option<(&'static st
     Some((rule, value.range))
 }
 
-/// Returns whether a quoted name before a comma is an argument whose value follows, as in `header("X-API-Key", "…")` and
-/// `["--password", "…"]`, and not one of a list of names.
+/// Returns whether a quoted name before a comma is an argument whose value follows, as in `header("X-API-Key", "…")`
+/// and `["--password", "…"]`, and not one of a list of names.
 fn is_argument(window: &Window, key: &Key, name: &Range<usize>) -> bool {
     let text = window.slice(name.clone());
     let quote = window.run_while_back(name.start, 8, |byte| is_quote(byte) || byte == b'\\');
@@ -315,8 +315,8 @@ fn bare_password(window: &Window, value_start: ValueStart) -> Option<ValueMatch>
     (!value.is_empty()).then_some(ValueMatch { range: value, style })
 }
 
-/// Whether the `&` at `at` is part of a password, and not the end of a field of a form (`a=b&c=d`), an entity (`&amp;`) or
-/// a sign of a shell.
+/// Whether the `&` at `at` is part of a password, and not the end of a field of a form (`a=b&c=d`), an entity (`&amp;`)
+/// or a sign of a shell.
 fn is_part(window: &Window, at: usize) -> bool {
     let end = window.run_while(at + 1, MAX_NAME_BYTES, |byte| URL64.has(byte) || b".[]%".contains(&byte));
     window.byte(at) == Some(b'&') && end > at + 1 && !matches!(window.byte(end), Some(b'=' | b';'))

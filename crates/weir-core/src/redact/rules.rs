@@ -59,8 +59,8 @@ pub(super) const LONG: usize = 1 << 16;
 /// A Twilio key is `SK` and 32 hexadecimal digits. The first digit is part of the literal, which needs three bytes.
 const TWILIO: &[RulePart] = &[Run(HEX, 31, 31)];
 
-/// A token of Discord is the number of an account in base64, a time and a signature. The beginning of the number is part of
-/// the literal. Numbers that begin with 4, 5, 8 or 9 are left out, since in base64 they begin like many words.
+/// A token of Discord is the number of an account in base64, a time and a signature. The beginning of the number is
+/// part of the literal. Numbers that begin with 4, 5, 8 or 9 are left out, since in base64 they begin like many words.
 const DISCORD: &[RulePart] = &[Run(ALNUM, 20, 25), Text("."), Run(URL64, 6, 6), Text("."), Run(URL64, 27, 38)];
 
 /// The name of the rule for JSON Web Tokens, which are also found over several lines.

@@ -1,8 +1,8 @@
 //! The visible form of a text, mapped to the bytes of its stored form.
 //!
 //! Escape sequences, control characters, characters deleted by a backspace, and characters without width are left out.
-//! What ends a visible stretch of a line (a line end, a carriage return, an erased line) stays as one byte. Characters of
-//! ASCII are decoded where JSON or a URL writes them by their number, as is `/` where JSON escapes it.
+//! What ends a visible stretch of a line (a line end, a carriage return, an erased line) stays as one byte. Characters
+//! of ASCII are decoded where JSON or a URL writes them by their number, as is `/` where JSON escapes it.
 
 use std::collections::VecDeque;
 
@@ -314,8 +314,8 @@ enum Escape {
     None,
 }
 
-/// Reads a printable character written as `%5F` or `\u005f`, a line end written as `%0A`, or `/` written as `\/`, from the
-/// beginning of `text`.
+/// Reads a printable character written as `%5F` or `\u005f`, a line end written as `%0A`, or `/` written as `\/`, from
+/// the beginning of `text`.
 fn read_escape(text: &[u8]) -> Escape {
     if text.starts_with(b"\\/") {
         return Escape::Whole(b'/');

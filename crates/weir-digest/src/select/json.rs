@@ -82,8 +82,8 @@ impl<'o> Walk<'_, 'o> {
         self.missed.get_or_insert((wanted, there));
     }
 
-    /// Prints some fields of an object as an object, in the order in which they were asked for. A field that it lacks is
-    /// left out.
+    /// Prints some fields of an object as an object, in the order in which they were asked for. A field that it lacks
+    /// is left out.
     fn fields<'de, A: MapAccess<'de>>(mut self, wanted: &[String], mut map: A) -> Result<(), A::Error> {
         let (mut names, mut total) = (Vec::new(), 0);
         let mut found: Vec<Option<String>> = vec![None; wanted.len()];

@@ -1,7 +1,7 @@
 //! Checks the statements of a digest against the output itself, without the code that made the digest.
 //!
-//! A statement is a line number with a text, a count with what it counts, a name in its role, a range, a sum, or how much
-//! is missing. A statement that the output contradicts is wrong; one that the oracle cannot check is counted as
+//! A statement is a line number with a text, a count with what it counts, a name in its role, a range, a sum, or how
+//! much is missing. A statement that the output contradicts is wrong; one that the oracle cannot check is counted as
 //! unchecked. Each wrong statement is named after the class that it belongs to.
 
 use std::cell::OnceCell;

@@ -28,7 +28,8 @@ impl Gateway {
         }
     }
 
-    /// Returns the context of a call whose code may call these servers' tools, if there are any. `runtime` makes the calls.
+    /// Returns the context of a call whose code may call these servers' tools, if there are any. `runtime` makes the
+    /// calls.
     pub fn for_code(&self, context: Context, runtime: Handle) -> Context {
         if self.0.servers.is_empty() || self.callable(&context).is_empty() {
             return context;
@@ -71,8 +72,8 @@ impl Gateway {
     }
 }
 
-/// Returns what code gets of a result: JSON if the server gave any or what Python prints, otherwise text. What is neither
-/// is named.
+/// Returns what code gets of a result: JSON if the server gave any or what Python prints, otherwise text. What is
+/// neither is named.
 fn printed(result: CallToolResult) -> Result<String, CommandError> {
     let texts: Vec<String> = result.content.iter().map(in_words).collect();
     let text = texts.join("\n");

@@ -3,8 +3,8 @@
 
 use memchr::memmem::{find, find_iter};
 
-/// Whether a prompt from a position in these rows on follows a row before the model's last message, or may do so because
-/// that message is not among the rows. `is_whole` says that no row precedes them.
+/// Whether a prompt from a position in these rows on follows a row before the model's last message, or may do so
+/// because that message is not among the rows. `is_whole` says that no row precedes them.
 pub(super) fn is_rewound(rows: &[u8], from: usize, is_whole: bool) -> bool {
     // The names of the rows since the model's last message, including that one.
     let mut since: Vec<&[u8]> = Vec::new();

@@ -30,8 +30,9 @@ pub(super) trait Section: Sized {
 }
 
 /// Declares every setting, each in one row: its doc comment, which `weir config` and the documents show, and
-/// `field: kind = default;`. The kind says which values are allowed. The default is what the file would have; one that is
-/// `None` is followed by what is shown instead. Where the file has another name than the code, it is behind the field's.
+/// `field: kind = default;`. The kind says which values are allowed. The default is what the file would have; one that
+/// is `None` is followed by what is shown instead. Where the file has another name than the code, it is behind the
+/// field's.
 macro_rules! settings {
     (
         $(#[$attribute:meta])*

@@ -114,7 +114,8 @@ pub fn keep_owner(new: &File, old: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Opens a file below a folder if no link of its path leads out. Returns `None` if the system cannot do that in one step.
+/// Opens a file below a folder if no link of its path leads out. Returns `None` if the system cannot do that in one
+/// step.
 #[cfg(target_os = "linux")]
 pub fn open_below(folder: &Path, name: &Path) -> io::Result<Option<File>> {
     use rustix::fs::ResolveFlags;

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
-/// Opens a link itself and not what it leads to: <https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-createfilew>.
+/// Opens a link itself and not what it leads to:
+/// <https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-createfilew>.
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
 /// Whether a client's shell can run a rewritten command: it needs a POSIX shell and named pipes.

@@ -1,4 +1,5 @@
-//! What a layer keeps on the disk beside what the run wrote: its header, the journal of an apply, and what became of it.
+//! What a layer keeps on the disk beside what the run wrote: its header, the journal of an apply, and what became of
+//! it.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};

@@ -1,5 +1,5 @@
-//! How many tokens the tools of MCP servers are described in. What was counted is kept in the cache, so that a server is
-//! not started each time, and a page can show it.
+//! How many tokens the tools of MCP servers are described in. What was counted is kept in the cache, so that a server
+//! is not started each time, and a page can show it.
 //!
 //! Invariant: of an entry's arguments and variables only a hash is kept, and no value of a variable is in it.
 

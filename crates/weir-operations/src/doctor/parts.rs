@@ -1,4 +1,5 @@
-//! Counts the parts of a first request that are on this machine: MCP servers, memory files, subagents, skills and hooks.
+//! Counts the parts of a first request that are on this machine: MCP servers, memory files, subagents, skills and
+//! hooks.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Renders the answer of a search. Invariant: every excerpt is in a fence below a line that states its origin, together
-//! with the headings above it; what others named is quoted outside of it; corrections to the query, doubts and omissions
-//! are stated.
+//! with the headings above it; what others named is quoted outside of it; corrections to the query, doubts and
+//! omissions are stated.
 
 use weir_core::wording::counted;
 use weir_core::{Entry, EntryKind, Query, Reference};
@@ -142,7 +142,8 @@ fn empty_line(text: &str, found: &QueryResult) -> String {
     line
 }
 
-/// States that only words were used, if so. While some chunks have no vector yet, that matters only if nothing was found.
+/// States that only words were used, if so. While some chunks have no vector yet, that matters only if nothing was
+/// found.
 fn meaning_line(model_problem: Option<&str>, found: &[QueryResult]) -> Option<String> {
     let failed = found.iter().find_map(|one| one.no_vector.as_deref());
     if let Some(problem) = model_problem.or(failed) {

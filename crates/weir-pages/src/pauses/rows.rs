@@ -18,7 +18,8 @@ pub struct ChoiceRow {
     pub cost: Money,
     /// What it saves against the cache as it is now.
     pub saved: Money,
-    /// The change of the cost in all, of the median session, of the median project and of the worst session, in percent.
+    /// The change of the cost in all, of the median session, of the median project and of the worst session, in
+    /// percent.
     pub changes: [f64; 4],
     /// The number of sessions that would have cost less, and more.
     pub cheaper: u64,

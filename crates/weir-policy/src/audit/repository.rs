@@ -1,5 +1,5 @@
-//! What git takes for a repository, by its own rule: a folder with a `HEAD` that has `objects` and `refs`, or that names
-//! another folder for them in `commondir`. Whether these are files, folders or links does not matter to git.
+//! What git takes for a repository, by its own rule: a folder with a `HEAD` that has `objects` and `refs`, or that
+//! names another folder for them in `commondir`. Whether these are files, folders or links does not matter to git.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Judges what a run wrote by what it is rather than by its name: programs, scripts, links that lead away, and what lies
-//! in hidden folders at the top of the project. A list of names cannot know them all.
+//! Judges what a run wrote by what it is rather than by its name: programs, scripts, links that lead away, and what
+//! lies in hidden folders at the top of the project. A list of names cannot know them all.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -49,8 +49,8 @@ pub struct FileFacts {
     pub is_in_repository: bool,
 }
 
-/// Judges one file that a run wrote, by its path below the root and by what it is. Returns how it is handled and what it
-/// is, or `None` for a file that nothing runs or obeys by itself.
+/// Judges one file that a run wrote, by its path below the root and by what it is. Returns how it is handled and what
+/// it is, or `None` for a file that nothing runs or obeys by itself.
 pub fn judge(relative: &Path, about: &FileFacts) -> Option<(Kind, &'static str)> {
     listed(relative, about).or_else(|| unlisted(relative, about).map(|what| (Kind::Executed, what)))
 }
@@ -148,8 +148,8 @@ pub fn written_since(tree: &mut Tree, roots: &[PathBuf], since: SystemTime, path
     written
 }
 
-/// Words what a run wrote in at most one line: single files by name, many by folder, and what builds and package managers
-/// fill as one number. `show` words a path.
+/// Words what a run wrote in at most one line: single files by name, many by folder, and what builds and package
+/// managers fill as one number. `show` words a path.
 pub fn summary(files: &[(PathBuf, &'static str)], show: impl Fn(&Path) -> String) -> Option<String> {
     let mut folders: BTreeMap<&Path, Vec<&(PathBuf, &'static str)>> = BTreeMap::new();
     let mut filled: BTreeMap<&OsStr, usize> = BTreeMap::new();

@@ -90,8 +90,8 @@ impl Homes {
     }
 }
 
-/// Returns what the links in a folder of programs lead to: tools are often installed in folders of their own, and linked
-/// from one folder. A program that is not in a folder of programs is returned alone.
+/// Returns what the links in a folder of programs lead to: tools are often installed in folders of their own, and
+/// linked from one folder. A program that is not in a folder of programs is returned alone.
 fn linked(programs: &UserPath, paths: &mut UserPaths) -> Vec<UserPath> {
     let entries = fs::read_dir(programs.as_path()).into_iter().flatten().flatten().take(MAX_LINKED);
     let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));

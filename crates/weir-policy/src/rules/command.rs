@@ -139,7 +139,8 @@ fn is_option(word: &str) -> bool {
 /// Long options that most programs understand, with their letters.
 const LONG_OPTIONS: &[(&str, &str)] = &[("--delete", "d"), ("--force", "f"), ("--recursive", "r")];
 
-/// Returns the letters of a cluster of short options, or the one that a long option stands for, which may be abbreviated.
+/// Returns the letters of a cluster of short options, or the one that a long option stands for, which may be
+/// abbreviated.
 fn letters(word: &str) -> Option<&str> {
     if let Some((_, letter)) = LONG_OPTIONS.iter().find(|(long, _)| word.len() > 2 && long.starts_with(word)) {
         return Some(letter);

@@ -167,7 +167,8 @@ fn a_script_is_judged_without_looking_around() {
 }
 
 proptest! {
-    /// A rule that denies or asks never makes a decision more lenient, and one that allows never opens what is protected.
+    /// A rule that denies or asks never makes a decision more lenient, and one that allows never opens what is
+    /// protected.
     #[test]
     fn strict_rules_only_restrict(
         folder in prop::sample::select(vec!["app", "app/src", "other", ".ssh", "shared", ".config/weir", "app/.git"]),

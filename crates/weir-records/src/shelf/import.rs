@@ -128,8 +128,8 @@ impl Shelf {
         }
     }
 
-    /// Refuses clear records of a sealed project, before their texts are stored, except those that the log has had since
-    /// before it was sealed.
+    /// Refuses clear records of a sealed project, before their texts are stored, except those that the log has had
+    /// since before it was sealed.
     fn refuse_clear(&self, scope: &Scope, incoming: &[Incoming], results: &mut [Result<Position>]) {
         let clear = incoming.iter().zip(results).filter(|(one, result)| one.text.is_some() && result.is_ok());
         let mut clear = clear.peekable();

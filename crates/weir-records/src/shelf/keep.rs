@@ -64,8 +64,8 @@ impl Shelf {
         Ok(stored.record)
     }
 
-    /// Records that `by` takes the place of `old`. Both must be visible in the scope. The record is for the team if both
-    /// of them are; otherwise only for its author, to whom alone the older one then counts as superseded.
+    /// Records that `by` takes the place of `old`. Both must be visible in the scope. The record is for the team if
+    /// both of them are; otherwise only for its author, to whom alone the older one then counts as superseded.
     pub fn supersede(&self, scope: &Scope, old: RecordId, by: RecordId, now: Timestamp) -> Result<Record> {
         let doing = "supersede";
         let audiences =

@@ -26,9 +26,9 @@ pub(super) const INSTALL_BUN: &[&str] = &["npm install --global bun", "brew inst
 pub(super) const INSTALL_DENO: &[&str] = &["npm install --global deno", "brew install deno"];
 
 /// Loaded before the code. Packages are resolved next to the code, which is in the scratch folder, so the nearest
-/// `node_modules` of the current folder is linked there. Relative names, as in `require("./package.json")`, are resolved
-/// in the current folder; for `import` that takes Node a thread, so only if the code has such a name. Modules have no
-/// `require`, but models mix both.
+/// `node_modules` of the current folder is linked there. Relative names, as in `require("./package.json")`, are
+/// resolved in the current folder; for `import` that takes Node a thread, so only if the code has such a name. Modules
+/// have no `require`, but models mix both.
 const PRELUDE: &str = r#"const fs = require("node:fs");
 const path = require("node:path");
 const Module = require("node:module");

@@ -2,7 +2,8 @@
 //! a run needs the user's own choice: `sandbox = "seatbelt"`, or `"off"` for no sandbox.
 //!
 //! What it does not have: a process that leaves the group of its run outlives it, other processes are visible, and
-//! there is no limit of memory. Invariant: a run that names a network of listeners is refused, since nothing serves one.
+//! there is no limit of memory. Invariant: a run that names a network of listeners is refused, since nothing serves
+//! one.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
@@ -81,7 +82,8 @@ fn steps(run: &Run<'_>, watch: &mut Watch<'_>) -> Result<StepEnd, RunError> {
         let mut process = start(run.spec, argv, &events).map_err(RunError::Helper)?;
         drop(events);
         let watched = watch.until_over(&told);
-        // Whatever happened, nothing of the group goes on. The leader is not reaped yet, so its number is still its own.
+        // Whatever happened, nothing of the group goes on. The leader is not reaped yet, so its number is still its
+        // own.
         let _ = kill_process_group(Pid::from_child(&process), Signal::KILL);
         let status = process.wait().map_err(RunError::Helper)?;
         let ended = watched?;

@@ -34,8 +34,8 @@ impl ImportJob<'_> {
         Some(context)
     }
 
-    /// Returns the context of the project that contains a folder, unless the folder does not exist. If it cannot be read
-    /// at the moment, that is an error.
+    /// Returns the context of the project that contains a folder, unless the folder does not exist. If it cannot be
+    /// read at the moment, that is an error.
     pub(super) fn open(&mut self, folder: &Path) -> Result<Option<Context>, CommandError> {
         if let Some(opened) = self.contexts.get(folder) {
             return Ok(opened.clone());

@@ -25,8 +25,8 @@ pub struct Prefix {
     /// The version and the model of the newest session; empty if there is none.
     pub version: String,
     pub model: String,
-    /// Whether it defers the descriptions of MCP tools, if that is known. An old version may do so with the server of its
-    /// maker only.
+    /// Whether it defers the descriptions of MCP tools, if that is known. An old version may do so with the server of
+    /// its maker only.
     pub defers: Option<bool>,
     /// What keeps it from deferring them.
     pub inline: Option<InlineCause>,

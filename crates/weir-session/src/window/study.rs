@@ -1,7 +1,7 @@
 //! Compares the long sessions of a client at every length that it can be set to, and decides whether to recommend one.
 //!
-//! Invariants: the comparison is with what the sessions cost as they were, or as the client is set now; a length that is
-//! recommended costs less in all and is not dearer for the median session, and the client can be set to it.
+//! Invariants: the comparison is with what the sessions cost as they were, or as the client is set now; a length that
+//! is recommended costs less in all and is not dearer for the median session, and the client can be set to it.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Finds texts that are lost, because of a power cut, a failing disk or a removed file, and texts that cannot be read at
-//! the moment. Invariant: an error that may pass never counts as a loss.
+//! Finds texts that are lost, because of a power cut, a failing disk or a removed file, and texts that cannot be read
+//! at the moment. Invariant: an error that may pass never counts as a loss.
 
 use rusqlite::Connection;
 

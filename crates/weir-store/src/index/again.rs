@@ -1,5 +1,5 @@
-//! Indexes entries again whose text could not be read when they were indexed. Invariant: once their texts can be read, the
-//! index is as good as a new one.
+//! Indexes entries again whose text could not be read when they were indexed. Invariant: once their texts can be read,
+//! the index is as good as a new one.
 
 use std::time::{Duration, Instant};
 

@@ -66,8 +66,8 @@ impl RawHit {
         }
     }
 
-    /// Returns whether a reader of one hit learns nothing from the other: both are from one entry or from two outputs and
-    /// have the same excerpt, or one repeats what was said or noted in the other.
+    /// Returns whether a reader of one hit learns nothing from the other: both are from one entry or from two outputs
+    /// and have the same excerpt, or one repeats what was said or noted in the other.
     fn shares_passage(&self, other: &Self) -> bool {
         let are_outputs = self.kind == Some(EntryKind::Run) && other.kind == Some(EntryKind::Run);
         let is_read = self.unreadable.is_none() && other.unreadable.is_none();
@@ -86,7 +86,8 @@ impl RawHit {
             && (one.contains(two) || two.contains(one))
     }
 
-    /// Adds a hit with the same passage. A note goes before the sentence that it repeats, and a turn before its request.
+    /// Adds a hit with the same passage. A note goes before the sentence that it repeats, and a turn before its
+    /// request.
     fn absorb(&mut self, mut hit: Self) {
         let is_noted = self.kind == Some(EntryKind::Said) && hit.kind == Some(EntryKind::Note);
         if is_noted || self.spoken == Spoken::Question && hit.spoken == Spoken::Turn {
@@ -202,8 +203,8 @@ fn weigh_meaning(
     Ok(unembedded)
 }
 
-/// Loads the excerpts of the best candidates. Those that share a passage become one hit; any other text that was already
-/// shown is moved to the end.
+/// Loads the excerpts of the best candidates. Those that share a passage become one hit; any other text that was
+/// already shown is moved to the end.
 fn load(
     index: &mut SearchedIndex<'_>,
     found: &[Candidate],

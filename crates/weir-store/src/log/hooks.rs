@@ -36,8 +36,8 @@ const MAX_SESSIONS: usize = 100;
 /// Number of the newest sessions of a work that are compared by their last request.
 const MAX_COMPARED: usize = 3;
 
-/// Returns the session of the same client as `but`, other than `but`, with the latest request of the user in a work. One
-/// that began earlier may have gone on for longer.
+/// Returns the session of the same client as `but`, other than `but`, with the latest request of the user in a work.
+/// One that began earlier may have gone on for longer.
 pub(crate) fn last_session(db: &Connection, but: &SessionKey, work: i64) -> rusqlite::Result<Option<SessionKey>> {
     let mut newest = db.prepare_cached(
         "SELECT id, key FROM sessions WHERE client = ?1 AND key <> ?2 ORDER BY started_at DESC LIMIT ?3",

@@ -64,9 +64,9 @@ impl Store {
         self.log.read(counts)
     }
 
-    /// Opens a copy of any owner's store, checks everything in it, and makes it the store of `owner`. A text that is lost
-    /// does not make the rest worthless. An error says that the log is damaged, or that something cannot be read at the
-    /// moment.
+    /// Opens a copy of any owner's store, checks everything in it, and makes it the store of `owner`. A text that is
+    /// lost does not make the rest worthless. An error says that the log is damaged, or that something cannot be read
+    /// at the moment.
     pub fn take_over_copy(folder: &Path, owner: &Owner, mut tell: impl FnMut(u64)) -> Result<CheckedCopy> {
         let mut log = Db::open(&folder.join(LOG_FILE), log::MIGRATIONS, Patience::default())?;
         if let Some(problem) = log.integrity_problems()?.into_iter().next() {

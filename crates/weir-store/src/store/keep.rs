@@ -117,8 +117,8 @@ impl Store {
         Ok(FinishedText { staged: self.blobs.stage(&entry.text)?, redactions })
     }
 
-    /// Records that entries are in use, so that each is kept from now on for as long as a new one. Entries that are gone
-    /// stay gone.
+    /// Records that entries are in use, so that each is kept from now on for as long as a new one. Entries that are
+    /// gone stay gone.
     pub fn renew(&mut self, scope: &Scope, references: &[Reference], now: Timestamp) -> Result<()> {
         let (scope_ids, limits) = (self.scope_ids(scope)?, &self.limits);
         self.log.write(Durability::Process, |tx| -> rusqlite::Result<()> {

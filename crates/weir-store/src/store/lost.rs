@@ -1,5 +1,5 @@
-//! Finds texts that are lost or cannot be read at the moment, and removes the entries of lost ones. Invariant: an entry is
-//! removed only if its text is lost when the write lock is held.
+//! Finds texts that are lost or cannot be read at the moment, and removes the entries of lost ones. Invariant: an entry
+//! is removed only if its text is lost when the write lock is held.
 
 use weir_core::{EntryKind, Reference, Timestamp, WhyGone};
 
@@ -60,8 +60,8 @@ impl Store {
         }
     }
 
-    /// Returns the entries that have a text. Uses a new view of the log, since another process may have removed the text
-    /// and its file since the last one.
+    /// Returns the entries that have a text. Uses a new view of the log, since another process may have removed the
+    /// text and its file since the last one.
     fn entries_with<R: Clone>(&self, blob_id: i64, why: &R) -> Result<Vec<UnreadEntry<R>>> {
         let named = self.log.read_at_once(|c| entries::with_text(c, blob_id))?;
         let entries = named.into_iter().map(|entry| UnreadEntry {

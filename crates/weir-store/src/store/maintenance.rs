@@ -1,8 +1,9 @@
 //! Maintains a store: retention, quota, forgetting, checks and rebuilding.
 //!
 //! The quota counts texts, log and index, without the first MiB that every store needs. Above it, runs are evicted, a
-//! batch per call, down to a quarter of the quota, which documents cannot take from them. On a full disk, forgetting and
-//! sweeping drop the index, which can be rebuilt, and go on. If nothing can be written, the store opens for reading.
+//! batch per call, down to a quarter of the quota, which documents cannot take from them. On a full disk, forgetting
+//! and sweeping drop the index, which can be rebuilt, and go on. If nothing can be written, the store opens for
+//! reading.
 
 use std::collections::HashSet;
 
@@ -105,8 +106,8 @@ impl Store {
         self.log.read(|c| forget::plan(c, scoped))
     }
 
-    /// Forgets what the plan with this confirmation showed, then checks whether anything is left of it, in the spool too.
-    /// If the index is damaged, or cannot be updated because the disk is full, it is removed, and the next search
+    /// Forgets what the plan with this confirmation showed, then checks whether anything is left of it, in the spool
+    /// too. If the index is damaged, or cannot be updated because the disk is full, it is removed, and the next search
     /// rebuilds it.
     pub fn forget(
         &mut self,
@@ -115,7 +116,8 @@ impl Store {
         confirmation: &str,
         now: Timestamp,
     ) -> Result<Forgotten> {
-        // What waits in the spool would be kept after everything else is forgotten. On a full disk, it has to stay there.
+        // What waits in the spool would be kept after everything else is forgotten. On a full disk, it has to stay
+        // there.
         if let Err(error) = self.take_in_with(LockPolicy::Wait)
             && !error.may_pass()
         {
@@ -167,8 +169,8 @@ impl Store {
         })
     }
 
-    /// Removes damaged records of the spool that a selection may mean. Returns how many records are left: damaged ones of
-    /// which it is not known whose they are, and records that could not be taken in.
+    /// Removes damaged records of the spool that a selection may mean. Returns how many records are left: damaged ones
+    /// of which it is not known whose they are, and records that could not be taken in.
     fn forget_in_spool(&self, selection: &Selection) -> Result<usize> {
         let spool = Spool::beside(&self.folder);
         let waiting = spool.names()?.len();

@@ -37,8 +37,8 @@ pub enum Freshness {
     /// Takes in and indexes what is new, for some seconds if there is much. For a caller that is alone.
     #[default]
     Complete,
-    /// Takes in and indexes a little at most, waits for no lock, and says if there is more. Only a search that would find
-    /// nothing waits for a moment. For one of many callers.
+    /// Takes in and indexes a little at most, waits for no lock, and says if there is more. Only a search that would
+    /// find nothing waits for a moment. For one of many callers.
     Prompt,
 }
 

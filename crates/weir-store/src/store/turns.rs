@@ -75,8 +75,8 @@ impl Store {
         Ok(self.owner == Owner::User)
     }
 
-    /// Keeps entries and records the progress. Returns whether no other process had done so before, or `None` if the log
-    /// is locked.
+    /// Keeps entries and records the progress. Returns whether no other process had done so before, or `None` if the
+    /// log is locked.
     fn keep_made(&mut self, made: Vec<Made>, (from, to): (i64, i64)) -> Result<Option<bool>> {
         let stage = |made: Made| Ok((self.blobs.stage(made.text.as_bytes())?, made));
         let staged: Vec<(StagedText, Made)> = made.into_iter().map(stage).collect::<Result<_>>()?;

@@ -18,8 +18,8 @@ impl Store {
         unembedded::next(index, &LogFeed { log, blobs }, model, most, lock)
     }
 
-    /// Keeps the vectors of chunks from [`Self::without_vectors`], unless others were kept in the meantime. A chunk that
-    /// is left out is found by keywords only. Returns how many chunks still have no vector.
+    /// Keeps the vectors of chunks from [`Self::without_vectors`], unless others were kept in the meantime. A chunk
+    /// that is left out is found by keywords only. Returns how many chunks still have no vector.
     pub fn keep_vectors(&mut self, of: &UnembeddedChunks, made: &[ChunkVector], lock: LockPolicy) -> Result<u64> {
         unembedded::keep(self.opened_index()?, of, made, lock)
     }

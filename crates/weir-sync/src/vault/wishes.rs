@@ -1,4 +1,5 @@
-//! Changes of who the members are, as this machine makes them. Invariant: nothing counts before it is read from the log.
+//! Changes of who the members are, as this machine makes them. Invariant: nothing counts before it is read from the
+//! log.
 
 use weir_host::error::{CommandError, ErrorKind};
 use weir_records::sealed::{KeyGrants, MAX_GRANTS, Member, MemberKey, SealedPlace};

@@ -14,8 +14,8 @@ use super::super::fields::Fields;
 
 /// A text of up to this many lines is shown whole.
 const MAX_WHOLE_LINES: u64 = 400;
-/// The number of lines shown at each end of a longer one, before and after a line of the digest, and around a line asked
-/// for. What a failure was follows the line that names it.
+/// The number of lines shown at each end of a longer one, before and after a line of the digest, and around a line
+/// asked for. What a failure was follows the line that names it.
 const END_LINES: u64 = 20;
 const LINES_BEFORE_NAMED: u64 = 1;
 const LINES_AFTER_NAMED: u64 = 8;

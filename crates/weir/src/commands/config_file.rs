@@ -1,5 +1,5 @@
-//! `weir config`: shows the settings in force, names the file, and edits it. Invariant: it works with a file that cannot
-//! be used, since that is when it is needed most.
+//! `weir config`: shows the settings in force, names the file, and edits it. Invariant: it works with a file that
+//! cannot be used, since that is when it is needed most.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;

@@ -43,7 +43,8 @@ pub(super) struct Installer {
     /// The installer whose packages it can install as well.
     shares: Option<&'static str>,
     folder: ProgramFolder,
-    /// The commands that update the program. The first whose blanks, `{package}` and `{prefix}`, can be filled in counts.
+    /// The commands that update the program. The first whose blanks, `{package}` and `{prefix}`, can be filled in
+    /// counts.
     update: &'static [&'static str],
     remove: &'static [&'static str],
 }

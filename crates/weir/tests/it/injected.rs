@@ -1,6 +1,6 @@
 //! Fails single system calls: the n-th of a kind, in every command and every hook, with every error that the kernel may
-//! give there. With the failure gone, the store must be one that never failed: nothing that was acknowledged is missing,
-//! nothing is marked, and nothing is different.
+//! give there. With the failure gone, the store must be one that never failed: nothing that was acknowledged is
+//! missing, nothing is marked, and nothing is different.
 //!
 //! The gate tries one failure of each kind in each command; at night, every single one is tried.
 #![expect(clippy::print_stdout, reason = "the table of what was tried is for people")]

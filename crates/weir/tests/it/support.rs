@@ -17,8 +17,8 @@ use tempfile::TempDir;
 pub(crate) use server::{Server, text_of};
 
 pub(crate) const WEIR: &str = env!("CARGO_BIN_EXE_weir");
-/// Long, because a loaded machine is slow. It is half of what `.config/nextest.toml` allows a test, so that a test whose
-/// event never occurs fails with its own message.
+/// Long, because a loaded machine is slow. It is half of what `.config/nextest.toml` allows a test, so that a test
+/// whose event never occurs fails with its own message.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// An empty home with an empty project. It is removed on drop.

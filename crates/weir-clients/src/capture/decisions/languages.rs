@@ -32,8 +32,8 @@ struct Language {
 const LANGUAGES: &[Language] =
     &[german::GERMAN, french::FRENCH, spanish::SPANISH, portuguese::PORTUGUESE, chinese::CHINESE, japanese::JAPANESE];
 
-/// Returns the kind of event that a sentence in lower case expresses, if any. What is undecided in one language is not a
-/// decision in another: some have words in common.
+/// Returns the kind of event that a sentence in lower case expresses, if any. What is undecided in one language is not
+/// a decision in another: some have words in common.
 pub(super) fn kind(sentence: &str) -> Option<EventKind> {
     let sentence = sentence.trim_end_matches(['.', '!', '。', '！', ' ']);
     let words = |language: &Language| without_fillers(sentence, language.fillers);

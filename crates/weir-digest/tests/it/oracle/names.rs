@@ -62,8 +62,8 @@ fn may_report(line: &str) -> bool {
     !is_bare && !in_cells && (by_sign || words().any(reports))
 }
 
-/// Returns whether a text is how an exception is printed: a type, or words that report trouble; never a frame, a rule or
-/// a line of a difference.
+/// Returns whether a text is how an exception is printed: a type, or words that report trouble; never a frame, a rule
+/// or a line of a difference.
 fn names_exception(says: &str) -> bool {
     let text = says.trim();
     let says =

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::{Agreement, Public, files_below, spread};
 
-/// Packages of generated code and of constants. One file with thousands of declarations would outweigh everything that people wrote, and those of
-/// other platforms are not unpacked on every machine.
+/// Packages of generated code and of constants. One file with thousands of declarations would outweigh everything that
+/// people wrote, and those of other platforms are not unpacked on every machine.
 const BINDINGS: [&str; 7] = ["js-sys-", "libc-", "linux-raw-sys-", "s3s-", "web-sys-", "winapi-", "windows-"];
 
 /// Returns the registry packages that this project is built with: code by many authors, and the same on every machine.

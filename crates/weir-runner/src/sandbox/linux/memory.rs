@@ -1,5 +1,5 @@
-//! Counts the memory that a run uses: of its processes, and what the kernel keeps for it besides. Memory in unnamed files
-//! (memfd) that no process maps is not counted.
+//! Counts the memory that a run uses: of its processes, and what the kernel keeps for it besides. Memory in unnamed
+//! files (memfd) that no process maps is not counted.
 
 use crate::{Level, Network, Spec};
 

@@ -1,5 +1,6 @@
-//! Watches the mounts of a run. Nothing inside can change one, but when a process outside replaces a masked or protected
-//! file, as editors do when they save, the kernel removes the mount together with the old file. The run has to end then.
+//! Watches the mounts of a run. Nothing inside can change one, but when a process outside replaces a masked or
+//! protected file, as editors do when they save, the kernel removes the mount together with the old file. The run has
+//! to end then.
 //!
 //! Invariant: a change that cannot be understood counts as a lost mount.
 

@@ -1,5 +1,5 @@
-//! The overlay of a run: a folder that the run sees and changes as its own, while every change goes to a folder above it
-//! and nothing below is touched.
+//! The overlay of a run: a folder that the run sees and changes as its own, while every change goes to a folder above
+//! it and nothing below is touched.
 
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};

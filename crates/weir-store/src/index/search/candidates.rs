@@ -64,9 +64,9 @@ pub(super) fn by_words(
     expression: &str,
     most: usize,
 ) -> rusqlite::Result<Vec<Candidate>> {
-    // The engine can return rows in the order of their rank, so that the joins run only for the rows that are taken. But
-    // then it ranks every row with a word of the query. If a filter may refuse most of them, it is better to rank those
-    // that pass: the sign keeps the engine from ordering.
+    // The engine can return rows in the order of their rank, so that the joins run only for the rows that are taken.
+    // But then it ranks every row with a word of the query. If a filter may refuse most of them, it is better to rank
+    // those that pass: the sign keeps the engine from ordering.
     let is_filtered = query.kind.is_some() || query.source.is_some() || query.since.is_some() || query.within.is_some();
     let sign = if is_filtered { "+" } else { "" };
     let sql = format!(

@@ -1,7 +1,7 @@
 //! Parses the command line, with options anywhere on it.
 //!
-//! `weir run` and `weir policy check` take the words of another command, whose options are its own. If the first word is
-//! a whole script, with blanks in it, no words of a command can follow, so what follows are options of Weir.
+//! `weir run` and `weir policy check` take the words of another command, whose options are its own. If the first word
+//! is a whole script, with blanks in it, no words of a command can follow, so what follows are options of Weir.
 
 use std::ffi::OsString;
 

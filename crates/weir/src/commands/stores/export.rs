@@ -241,8 +241,8 @@ impl TextForm {
     }
 }
 
-/// Passes on a text in pieces that end at character boundaries, if it is text. Returns the error of `take`, or within it
-/// why the text cannot be read.
+/// Passes on a text in pieces that end at character boundaries, if it is text. Returns the error of `take`, or within
+/// it why the text cannot be read.
 fn each_piece<E>(text: &BlobReader, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<Result<(), StoreError>, E> {
     let mut rest = Vec::new();
     for number in 0..text.frame_count() {

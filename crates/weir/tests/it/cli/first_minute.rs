@@ -1,4 +1,5 @@
-//! The first minute: what the program says by itself, its settings, its exit codes, and how it goes away without a trace.
+//! The first minute: what the program says by itself, its settings, its exit codes, and how it goes away without a
+//! trace.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! What people get at a terminal and in a pipe: all of a text, plain, in local time; runs with input and without a limit.
+//! What people get at a terminal and in a pipe: all of a text, plain, in local time; runs with input and without a
+//! limit.
 
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;

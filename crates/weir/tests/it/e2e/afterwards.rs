@@ -27,8 +27,8 @@ fn worked() -> TestHome {
     place
 }
 
-/// Checks that the last request has what we tell, below a first line, and in that the goal, the correction, the decision and the
-/// error. Returns it.
+/// Checks that the last request has what we tell, below a first line, and in that the goal, the correction, the
+/// decision and the error. Returns it.
 fn check_told(place: &TestHome, outcome: &Outcome, head: &str) -> String {
     let request = outcome.requests.last().unwrap()["body"].to_string();
     let at = request.find(head).unwrap_or_else(|| panic!("no {head} in {request}"));

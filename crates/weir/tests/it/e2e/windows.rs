@@ -1,10 +1,10 @@
-//! The same long work in Claude Code with compaction at three lengths, with Weir and without: what it costs, what is read again,
-//! and what is left of what was said.
+//! The same long work in Claude Code with compaction at three lengths, with Weir and without: what it costs, what is
+//! read again, and what is left of what was said.
 //!
 //! The tools are the client's own and really run, over source files of this repository; builds and tests print what was
-//! recorded of real ones. The model is scripted: before it changes a line it reads the file again if, and only if, the line
-//! is not in the request. Tokens are counted as four characters each, and what a request has in common with the one
-//! before it is taken for cached.
+//! recorded of real ones. The model is scripted: before it changes a line it reads the file again if, and only if, the
+//! line is not in the request. Tokens are counted as four characters each, and what a request has in common with the
+//! one before it is taken for cached.
 
 use std::path::{Path, PathBuf};
 
@@ -252,8 +252,8 @@ struct SessionFigures {
     cache_read: u64,
     cache_written: u64,
     output: u64,
-    /// Of the goal, the correction, the decision and the names: in how many first requests after a compaction they were, of how
-    /// many that came after they had been said.
+    /// Of the goal, the correction, the decision and the names: in how many first requests after a compaction they
+    /// were, of how many that came after they had been said.
     kept: [[usize; 2]; 4],
 }
 

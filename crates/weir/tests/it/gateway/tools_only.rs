@@ -1,4 +1,5 @@
-//! Clients with tools and without hooks, such as VS Code and Claude Desktop: what holds a flood back there is the gateway.
+//! Clients with tools and without hooks, such as VS Code and Claude Desktop: what holds a flood back there is the
+//! gateway.
 
 use serde_json::{Value, json};
 

@@ -27,8 +27,8 @@ fn a_printed_file_is_left_alone_and_a_build_is_not() {
 }
 
 impl Session {
-    /// Reports a command as Gemini CLI does, which shows 40,000 characters of a long output. Returns what the model gets
-    /// instead.
+    /// Reports a command as Gemini CLI does, which shows 40,000 characters of a long output. Returns what the model
+    /// gets instead.
     fn in_gemini(&self, command: &str, output: &str) -> Option<String> {
         let payload = json!({
             "session_id": "g1", "cwd": self.project(), "hook_event_name": "AfterTool", "tool_name": "run_shell_command",

@@ -32,8 +32,8 @@ fn check(session: &Session, shown: &str, text: &str, exit_code: Option<i32>) {
     assert_eq!(session.faults(), "");
 }
 
-/// Checks that the session's only error has this exit code. Some clients take no replacement for the output of a command
-/// that failed, so that only its events are kept.
+/// Checks that the session's only error has this exit code. Some clients take no replacement for the output of a
+/// command that failed, so that only its events are kept.
 fn check_error(session: &Session, text: &str, exit_code: i32) {
     let exported = session.ok(&["export"]);
     let rows = exported.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

@@ -19,8 +19,8 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Reads the store in a folder, as the next call would: takes in the spool, and brings the index up to date. Returns
-    /// what is wrong with it, if anything is.
+    /// Reads the store in a folder, as the next call would: takes in the spool, and brings the index up to date.
+    /// Returns what is wrong with it, if anything is.
     pub(super) fn read(folder: &Path, owner: &Owner) -> Result<Self, String> {
         if !Store::exists(folder).map_err(|error| error.to_string())? {
             return Ok(Self::default());
@@ -49,8 +49,8 @@ impl State {
         Ok(Self { content, found })
     }
 
-    /// Returns how this state differs from what lies between two others: everything in it that neither has as often, and
-    /// everything that is there less often than in both.
+    /// Returns how this state differs from what lies between two others: everything in it that neither has as often,
+    /// and everything that is there less often than in both.
     pub(super) fn outside_of(&self, one: &Self, other: &Self) -> Vec<String> {
         let keys = self.content.keys().chain(one.content.keys()).chain(other.content.keys());
         let mut keys: Vec<&String> = keys.collect();

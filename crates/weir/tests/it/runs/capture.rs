@@ -91,8 +91,8 @@ fn check(name: &str, case: &Case) {
     }
 }
 
-/// Starts a server with one heap, as the released program has with musl. With a heap for each thread, as with glibc, the
-/// peak would depend on which threads answered.
+/// Starts a server with one heap, as the released program has with musl. With a heap for each thread, as with glibc,
+/// the peak would depend on which threads answered.
 fn one_heap(home: &Home) -> Server {
     let mut command = home.weir_command(&["mcp"]);
     command.env("MALLOC_ARENA_MAX", "1");

@@ -127,7 +127,8 @@ fn numbers(to: u32) -> String {
     (1..=to).map(|number| format!("{number}\n")).collect()
 }
 
-/// Reports a command and its output as Claude Code's Bash tool does. Returns the reference of the output, if it was held.
+/// Reports a command and its output as Claude Code's Bash tool does. Returns the reference of the output, if it was
+/// held.
 pub(super) fn ran(home: &Home, command: &str, output: &str) -> Option<String> {
     let answer = home.hook(
         "s",

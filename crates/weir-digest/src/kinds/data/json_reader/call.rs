@@ -5,8 +5,8 @@ use std::io;
 use super::{Piece, Reader};
 
 impl Reader<'_> {
-    /// Reads the rest of `Decimal('1.5')` or `datetime.date(2026, 1, 2)`: what is in quotes if that is all, otherwise the
-    /// call as it is.
+    /// Reads the rest of `Decimal('1.5')` or `datetime.date(2026, 1, 2)`: what is in quotes if that is all, otherwise
+    /// the call as it is.
     pub(super) fn call(&mut self) -> io::Result<Piece> {
         let mut call = std::mem::take(&mut self.text);
         let begin = call.len();

@@ -1,7 +1,7 @@
 //! One line of an accessibility tree.
 //!
-//! `- button "Save" [disabled] [ref=e12]: text`, with or without the dash, and `uid=1_12 button "Save" disabled`, where a
-//! text has no role: `uid=1_13 "Saved."`.
+//! `- button "Save" [disabled] [ref=e12]: text`, with or without the dash, and `uid=1_12 button "Save" disabled`, where
+//! a text has no role: `uid=1_13 "Saved."`.
 
 use crate::text::clip;
 
