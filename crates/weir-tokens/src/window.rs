@@ -5,8 +5,7 @@
 //!
 //! 1. Any part of a valid sequence is valid: no merge crossed its ends, so none is missed without the text beyond them.
 //! 2. If one valid sequence ends with a token and another begins with the same token, the two joined over it are valid:
-//!   a
-//!    merge that crossed a boundary of the joined sequence would cross it in one of the two.
+//!    a merge that crossed a boundary of the joined sequence would cross it in one of the two.
 //!
 //! So a window can be merged alone, and so can the next one if it overlaps the first, as soon as both have a token in
 //! common in the overlap. They usually do, since merging mostly depends on nearby bytes; there is a fallback if not.
