@@ -23,6 +23,12 @@ impl Exchange<'_> {
     /// Takes in a page. The position moves past it at the end.
     pub(super) fn take(&mut self, mut page: Page) -> Result<Step, CommandError> {
         self.unreadable.extend(&page.unreadable);
+        if self.is_through_git() {
+            let (sound, others): (Vec<_>, Vec<_>) =
+                page.records.into_iter().partition(|received| self.is_sound(&received.record));
+            self.unreadable.extend(others.iter().map(|received| received.position));
+            page.records = sound;
+        }
         self.unseal(&mut page)?;
         for received in &page.records {
             if let Step::Cloned = self.stage(received)? {

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use weir_core::{Reference, Scope, Timestamp};
+use weir_core::{ProjectKey, Reference, Scope, TenantId, Timestamp, UserId};
 use weir_host::error::{CommandError, ErrorKind};
-use weir_records::Record;
 use weir_records::sealed::OpenedEntry;
+use weir_records::{Body, Record};
 use weir_store::{Store, TeamConnection, TeamDb, TeamKind, TeamRecord, TeamState};
 
 use super::ledger::Ledger;
@@ -227,6 +227,19 @@ impl<'a> Exchange<'a> {
     /// Whether the records go through a folder of the project, in which anybody may have written in any name.
     pub(super) fn is_through_git(&self) -> bool {
         self.ledger.connection.server == GIT
+    }
+
+    /// Whether a record is one that a server would have taken. A file in the folder of the project may say anything,
+    /// and nothing there proves whose keys it grants, so it can seal nothing.
+    pub(super) fn is_sound(&self, record: &Record) -> bool {
+        let connection = &self.ledger.connection;
+        let scope = Scope {
+            tenant: TenantId(connection.tenant.clone()),
+            user: UserId(connection.user.clone()),
+            ..Scope::project(ProjectKey(connection.project.clone()))
+        };
+        let is_about_keys = matches!(record.body, Body::Sealed(_) | Body::Granted(_));
+        !is_about_keys && record.check(&scope).is_ok() && record.time.check(self.now).is_ok()
     }
 
     /// Whether the notes of a user are taken.

@@ -52,7 +52,7 @@ impl SharedFolder {
         if user_files::stays_inside(&path, &self.project) { user_files::remove(&path, &[]) } else { Ok(()) }
     }
 
-    /// Returns the names of the files that have records, and whether there are too many of them.
+    /// Returns the names of the files that have records, in order.
     fn names(&self) -> Result<Vec<String>, CommandError> {
         let folder = self.path("");
         let failed = |error: std::io::Error| {
@@ -79,10 +79,9 @@ impl SharedFolder {
     fn read(&self, name: &str) -> Result<Option<(Record, Option<String>)>, CommandError> {
         let below = Path::new(NOTES_FOLDER).join(name);
         let Ok(bytes) = foreign::read_below(&self.project, &below, MAX_FILE_BYTES) else { return Ok(None) };
-        let Some((record, text)) = String::from_utf8(bytes).ok().as_deref().and_then(parts).map(owned) else {
-            return Ok(None);
-        };
-        let record = match Record::from_json(&record) {
+        let Ok(content) = String::from_utf8(bytes) else { return Ok(None) };
+        let Some((json, text)) = parts(&content) else { return Ok(None) };
+        let record = match Record::from_json(json) {
             Ok(record) if name == file_name(&record) => record,
             Err(error @ PortError { kind: RecordErrorKind::Newer, .. }) => {
                 return Err(CommandError::new(ErrorKind::Failed, error.to_string()).hint("update Weir on this machine"));
@@ -90,10 +89,10 @@ impl SharedFolder {
             _ => return Ok(None),
         };
         let is_whole = match record.body.kept() {
-            Some(kept) => text.as_deref().is_some_and(|text| TextKey::of(text.as_bytes()) == kept.text),
+            Some(kept) => text.is_some_and(|text| TextKey::of(text.as_bytes()) == kept.text),
             None => true,
         };
-        Ok(is_whole.then_some((record, text)))
+        Ok(is_whole.then(|| (record, text.map(str::to_owned))))
     }
 }
 
@@ -112,11 +111,11 @@ impl Server for SharedFolder {
     }
 
     fn download(&self, after: u64) -> Result<Downloaded, CommandError> {
-        let (mut found, mut unreadable) = (Vec::new(), Vec::new());
+        let (mut found, mut unreadable) = (Vec::new(), 0);
         for name in self.names()? {
             match self.read(&name)? {
                 Some(read) => found.push(read),
-                None => unreadable.push(name),
+                None => unreadable += 1,
             }
         }
         let removals = found.iter().filter_map(|(record, _)| match &record.body {
@@ -131,8 +130,10 @@ impl Server for SharedFolder {
             self.remove(&file_name(&record))?;
         }
         found.sort_by_key(|(record, _)| (record.time, record.id));
-        let next = (found.len() + unreadable.len()) as u64;
-        let positions = found.len() as u64 + 1..=next;
+        // What cannot be read has the places after the last record.
+        let last = found.len() as u64;
+        let next = last + unreadable;
+        let positions = last + 1..=next;
         let records = (1..).zip(found).filter(|(position, _)| *position > after);
         let received =
             records.map(|(position, (record, text))| ReceivedRecord { position, record, text, opened: None });
@@ -175,10 +176,6 @@ fn parts(content: &str) -> Option<(&str, Option<&str>)> {
         }
         None => Some((content, None)),
     }
-}
-
-fn owned((json, text): (&str, Option<&str>)) -> (String, Option<String>) {
-    (json.to_owned(), text.map(str::to_owned))
 }
 
 #[cfg(test)]

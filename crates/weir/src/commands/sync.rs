@@ -71,6 +71,7 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     if arguments.get_flag("stop") {
         return stop(context, &folder).map(Some);
     }
+    git::check(&folder, arguments)?;
     if arguments.get_flag("key") {
         return sealing::print_key(context).map(Some);
     }

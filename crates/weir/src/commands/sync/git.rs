@@ -1,11 +1,14 @@
 //! The options of `weir sync` for notes that go through the project's own repository, and what it says about those.
 //! Invariant: Weir writes the files; adding and committing them is the user's.
 
+use std::path::Path;
+
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use weir_core::wording::{counted, one_line};
 use weir_host::error::CommandError;
 use weir_records::{HostId, MAX_NAME_BYTES, is_name};
-use weir_store::TeamConnection;
+use weir_store::{TeamConnection, TeamDb};
 use weir_sync::{GIT, NOTES_FOLDER, Report};
 
 const MODE: &str = "git";
@@ -36,6 +39,18 @@ pub(super) fn connection(arguments: &ArgMatches) -> Result<Option<TeamConnection
         host: HostId::random().map_err(|error| CommandError::broken(&error.to_string()))?.to_string(),
         ..TeamConnection::default()
     }))
+}
+
+/// Refuses what is about keys in a project that shares its notes through git.
+pub(super) fn check(folder: &Path, arguments: &ArgMatches) -> Result<(), CommandError> {
+    let is_given = |option: &&str| arguments.value_source(option) == Some(ValueSource::CommandLine);
+    let Some(option) = ["seal", "admit", "revoke", "key"].into_iter().find(is_given) else { return Ok(()) };
+    let known = TeamDb::open_existing(folder)?.map(|db| db.connection()).transpose()?.flatten();
+    if is_given(&"server") || known.is_none_or(|known| known.server != GIT) {
+        return Ok(());
+    }
+    let message = format!("cannot use --{option}: sealing notes in {NOTES_FOLDER} is not supported");
+    Err(CommandError::usage(message).hint("connect the project to a team server: docs/team.md"))
 }
 
 /// Says what an exchange did.

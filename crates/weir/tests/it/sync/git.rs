@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::Home;
 
@@ -58,15 +58,28 @@ impl Cloned {
         files.filter(|path| path.extension().is_some_and(|kind| kind == "md")).collect()
     }
 
-    fn commit_and_push(&self) {
-        self.git(&["add", "--all"]);
-        self.git(&["commit", "-q", "-m", "notes"]);
-        self.git(&["push", "-q", "origin", "main"]);
-    }
-
     fn commit(&self) {
         self.git(&["add", "--all"]);
         self.git(&["commit", "-q", "-m", "notes"]);
+    }
+
+    fn push(&self) {
+        self.git(&["push", "-q", "origin", "main"]);
+    }
+
+    fn commit_and_push(&self) {
+        self.commit();
+        self.push();
+    }
+
+    /// Writes a record as a file, as anybody can who commits.
+    fn forge(&self, record: &Value, text: Option<&str>) {
+        let (id, json) = (record["id"].as_str().unwrap(), record.to_string());
+        let (kind, content) = match text {
+            Some(text) => ("md", format!("<!-- {json} -->\n\n{text}\n")),
+            None => ("json", format!("{json}\n")),
+        };
+        std::fs::write(self.home.project().join(format!(".weir/notes/{id}.{kind}")), content).unwrap();
     }
 
     fn pull(&self) {
@@ -77,6 +90,19 @@ impl Cloned {
         let found = self.home.answer(&["search", words, "--source", "team"]);
         found["queries"][0]["hits"].to_string().contains(words)
     }
+}
+
+/// Returns the record in a file.
+fn record_in(content: &str) -> Value {
+    let record = content.lines().next().unwrap().trim_start_matches("<!-- ").trim_end_matches(" -->");
+    serde_json::from_str(record).unwrap()
+}
+
+/// Returns the id of a record of a host that has written nothing else.
+fn id_of_another_host(record: &Value, index: u64) -> String {
+    let (host, _) = record["id"].as_str().unwrap().rsplit_once('-').unwrap();
+    let host: String = host.chars().map(|char| if char == '0' { '1' } else { '0' }).collect();
+    format!("{host}-{index}")
 }
 
 #[test]
@@ -100,7 +126,7 @@ fn clones_share_chosen_notes_through_git_alone() {
     ana.commit_and_push();
     ben.commit();
     ben.pull();
-    ben.git(&["push", "-q", "origin", "main"]);
+    ben.push();
     ana.pull();
     assert_eq!(ana.sync()["received"].as_array().unwrap().len(), 1);
     assert_eq!(ben.sync()["received"].as_array().unwrap().len(), 1);
@@ -136,7 +162,7 @@ fn what_its_author_has_removed_stays_removed() {
     assert_eq!(ben.sync()["received"], Value::Array(Vec::new()));
     assert!(!file.exists() && !ben.finds("porcupine"));
     let carl = hub.clone_of("carl");
-    ben.git(&["push", "-q", "origin", "main"]);
+    ben.push();
     carl.pull();
     assert_eq!(carl.sync()["received"].as_array().unwrap().len(), 1);
 }
@@ -154,17 +180,60 @@ fn files_that_were_edited_or_forged_change_nothing() {
     let report = ben.sync();
     assert_eq!((report["unreadable"].clone(), report["received"].clone()), (1.into(), Value::Array(Vec::new())));
     // Somebody writes a removal in the name of ana.
-    let id = file.file_stem().unwrap().to_str().unwrap().to_owned();
-    let (host, _) = id.rsplit_once('-').unwrap();
-    let forged: String = host.chars().map(|char| if char == '0' { '1' } else { '0' }).collect();
-    let record = text.lines().next().unwrap().trim_start_matches("<!-- ").trim_end_matches(" -->");
-    let mut record: Value = serde_json::from_str(record).unwrap();
-    record["id"] = format!("{forged}-0").into();
-    record["body"] = serde_json::json!({ "removed": { "record": id, "why": "forgotten" } });
-    let path = ana.home.project().join(format!(".weir/notes/{forged}-0.json"));
-    std::fs::write(&path, format!("{record}\n")).unwrap();
+    let mut removal = record_in(&text);
+    let id = removal["id"].clone();
+    removal["id"] = id_of_another_host(&removal, 0).into();
+    removal["body"] = json!({ "removed": { "record": id, "why": "forgotten" } });
+    ana.forge(&removal, None);
     ana.sync();
     assert!(ana.home.ok(&["search", "porcupine"]).contains("flushed by hand"), "a note written here was removed");
+}
+
+#[test]
+fn records_that_no_server_would_take_are_not_taken() {
+    let hub = Hub::new();
+    let (ana, ben) = (hub.clone_of("ana"), hub.clone_of("ben"));
+    ana.share(&ana.note("the porcupine cache is flushed by hand"));
+    ana.commit_and_push();
+    ben.pull();
+    ben.sync();
+    let text = std::fs::read_to_string(&ben.files()[0]).unwrap();
+    let note = record_in(&text);
+    let forged = |index: u64, change: &dyn Fn(&mut Value)| {
+        let mut record = note.clone();
+        record["id"] = id_of_another_host(&note, index).into();
+        change(&mut record);
+        record
+    };
+    // A note from a far future, which would drag the clock along.
+    let future = forged(0, &|record| record["time"]["millis"] = 32_503_680_000_000_u64.into());
+    ben.forge(&future, Some("the porcupine cache is flushed by hand"));
+    // A confirmation in somebody else's name.
+    let confirmed = json!({ "confirmed": { "record": note["id"], "by": "ben" } });
+    ben.forge(&forged(1, &|record| record["body"] = confirmed.clone()), None);
+    // Keys, which would seal the project: nothing proves whose they are.
+    let member = hub.clone_of("carl").home.json(&["sync", "--key"])["key"].clone();
+    let granted = json!({ "granted": {
+        "by": member, "after": [], "removed": [], "key": "00".repeat(16), "older": "", "signature": "00".repeat(64),
+        "grants": [{ "member": member, "user": "ana", "key": "" }],
+    } });
+    ben.forge(
+        &forged(2, &|record| {
+            record["body"] = granted.clone();
+            record["format"] = 2.into();
+        }),
+        None,
+    );
+    let report = ben.sync();
+    assert_eq!((report["unreadable"].clone(), report["sealed"].clone()), (3.into(), Value::Null), "{report}");
+    assert_eq!(report["received"], json!([]));
+    ben.share(&ben.note("the badger port is 4711"));
+    assert_eq!(ben.files().len(), 3, "a note is shared in clear, as before");
+    for option in ["--seal", "--key"] {
+        let refused = ben.home.weir(&["sync", option]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(said.contains("sealing notes in .weir/notes is not supported"), "{option}: {said}");
+    }
 }
 
 #[test]
