@@ -2,15 +2,12 @@
 //! model does not see. Invariant: nothing is said unless the transcript says when the cache was used last, how long it
 //! lives, and how long the conversation is.
 
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use weir_clients::Reply;
 use weir_clients::setup::NewestRequest;
-use weir_host::foreign;
 
-use super::{Call, FileState};
+use super::{Call, FileState, compaction};
 
 /// A shorter conversation is not worth a line, in tokens.
 const MIN_TOKENS: u64 = 60_000;
@@ -40,14 +37,5 @@ pub(super) fn notice(call: &Call<'_>) -> Option<Reply> {
 /// Returns the newest request of a conversation, as the end of its transcript tells of it.
 pub fn newest_request(client: &str, transcript: &Path) -> Option<NewestRequest> {
     let cache = weir_clients::recipe(client)?.cache?;
-    (cache.newest)(&end(transcript).ok()?)
-}
-
-fn end(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file: File = foreign::open_user_file(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(MAX_END_BYTES)))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_END_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    (cache.newest)(&compaction::end_of(transcript, MAX_END_BYTES).ok()?)
 }

@@ -1,7 +1,7 @@
 //! What hooks do around a compaction besides the guide: record the model's last messages, tell the client what its
 //! summary must keep, and store the client's summary as an entry.
 
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use weir_clients::transcript::{self, Session, Step};
@@ -80,18 +80,18 @@ fn steps(call: &Call<'_>) -> Vec<Step> {
 /// Returns the session in the last `most` bytes of a transcript.
 pub(super) fn session_at_end(path: &Path, most: u64) -> Option<Session> {
     // The first row may be incomplete and is then skipped, like any unreadable row.
-    let read = transcript::read(&mut end_of(path, most).ok()?.as_bytes()).ok()??;
+    let read = transcript::read(&mut end_of(path, most).ok()?.as_slice()).ok()??;
     // Older versions of clients write what subagents say to the same file.
     read.sessions.into_iter().find(|session| session.subagent.is_empty())
 }
 
-pub(super) fn end_of(transcript: &Path, most: u64) -> std::io::Result<String> {
+pub(super) fn end_of(transcript: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut file = foreign::open_user_file(transcript)?;
     let begin = file.metadata()?.len().saturating_sub(most);
     file.seek(SeekFrom::Start(begin))?;
     let mut end = Vec::new();
     file.take(most).read_to_end(&mut end)?;
-    Ok(String::from_utf8_lossy(&end).into_owned())
+    Ok(end)
 }
 
 /// Returns what the client's summary must keep, if the client accepts such instructions.

@@ -106,11 +106,9 @@ fn has_guide(call: &Call<'_>) -> bool {
 
 /// Returns the end of the client's transcript, or an empty text if it cannot be read.
 fn transcript_end(call: &Call<'_>) -> String {
-    call.hook
-        .transcript
-        .as_deref()
-        .and_then(|path| compaction::end_of(path, compaction::TRANSCRIPT_END).ok())
-        .unwrap_or_default()
+    let transcript = call.hook.transcript.as_deref();
+    let end = transcript.and_then(|path| compaction::end_of(path, compaction::TRANSCRIPT_END).ok());
+    String::from_utf8_lossy(&end.unwrap_or_default()).into_owned()
 }
 
 /// Writes the guide for these events. Empty if there is nothing to say.

@@ -76,13 +76,6 @@ impl CacheUse {
 /// A use of a cache that goes on until the answer has arrived.
 pub(super) struct OngoingUse(CacheUse);
 
-impl OngoingUse {
-    /// Returns a part of the answer as it is.
-    pub(super) fn with<T>(&self, part: T) -> T {
-        part
-    }
-}
-
 impl Drop for OngoingUse {
     fn drop(&mut self) {
         self.0.note();

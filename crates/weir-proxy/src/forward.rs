@@ -64,7 +64,12 @@ impl Proxy {
         let answer = self.upstream.send(parts, outgoing).await?;
         Ok(match cache {
             // The cache is in use until the end of the answer.
-            Some(cache) => answer.map(|body| Body::new(body.map_frame(move |frame| cache.with(frame)))),
+            Some(cache) => answer.map(|body| {
+                Body::new(body.map_frame(move |frame| {
+                    let _in_use = &cache;
+                    frame
+                }))
+            }),
             None => answer,
         })
     }

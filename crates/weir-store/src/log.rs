@@ -24,6 +24,7 @@ pub(crate) mod runs;
 pub(crate) mod said;
 pub(crate) mod scopes;
 pub(crate) mod sessions;
+pub(crate) mod source_events;
 pub(crate) mod sources;
 pub(crate) mod spooled;
 pub(crate) mod turns;

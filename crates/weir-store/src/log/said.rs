@@ -3,28 +3,18 @@
 
 use rusqlite::{Connection, Transaction, params};
 use weir_core::event::WHOLE;
-use weir_core::{Event, EventKind, Origin, Priority, Reference, Timestamp};
+use weir_core::{Event, EventKind, Origin, Reference};
 use weir_ledger::Sql as _;
 
 use super::ageing::KEPT_FROM;
 use super::entries::read_reference;
 use super::scopes::ScopeIds;
-use super::written;
-
-/// An event that may become an entry.
-pub(crate) struct SearchableEvent {
-    pub(crate) id: i64,
-    pub(crate) at: Timestamp,
-    /// The time from which its age is counted: for an imported event, the time of the import.
-    pub(crate) kept_from: Timestamp,
-    pub(crate) scope_ids: ScopeIds,
-    pub(crate) event: Event,
-}
+use super::source_events::SourceEvent;
 
 /// Minimum length of a text worth searching for, in bytes.
 const MIN_TEXT_BYTES: usize = 12;
 
-impl SearchableEvent {
+impl SourceEvent {
     /// Returns who said it, or `None` for an event that is not worth searching for or whose whole text is an entry.
     pub(crate) fn origin(&self) -> Option<Origin> {
         let is_worth = self.event.text.len() >= MIN_TEXT_BYTES && self.event.whole_reference().is_none();
@@ -80,26 +70,12 @@ pub(crate) fn skip(tx: &Transaction<'_>, from: i64, to: i64) -> rusqlite::Result
 }
 
 /// Returns at most `most` events after this one, oldest first.
-pub(crate) fn since(db: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<SearchableEvent>> {
+pub(crate) fn since(db: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<SourceEvent>> {
+    const COLUMNS: &str = SourceEvent::COLUMNS;
     db.sql(&format!(
-        "SELECT id, at, session_id, work_id, kind, priority, text, data, {KEPT_FROM} FROM events v
-         WHERE id > ?1 AND entry_id IS NULL ORDER BY id LIMIT ?2"
+        "SELECT {COLUMNS}, {KEPT_FROM} FROM events v WHERE id > ?1 AND entry_id IS NULL ORDER BY id LIMIT ?2"
     ))
-    .all(params![id, most.cast_signed()], |row| {
-        Ok(SearchableEvent {
-            id: row.get(0)?,
-            at: Timestamp(row.get(1)?),
-            kept_from: Timestamp(row.get(8)?),
-            scope_ids: ScopeIds { session: row.get(2)?, work: row.get(3)? },
-            event: Event {
-                kind: written(row, 4, EventKind::parse)?,
-                priority: written(row, 5, Priority::parse)?,
-                text: row.get(6)?,
-                data: row.get(7)?,
-                whole: None,
-            },
-        })
-    })
+    .all(params![id, most.cast_signed()], SourceEvent::read)
 }
 
 pub(crate) fn link(tx: &Transaction<'_>, entry_id: i64, event_id: i64) -> rusqlite::Result<()> {

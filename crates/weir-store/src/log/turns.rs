@@ -1,12 +1,10 @@
 //! Turns and fixes: entries that are made of several events of a session.
 
-use rusqlite::{Connection, Row, Transaction, params};
-use weir_core::{Event, EventKind, Priority, Timestamp};
+use rusqlite::{Connection, Transaction, params};
 use weir_ledger::Sql as _;
 
 use super::ageing::KEPT_FROM;
-use super::scopes::ScopeIds;
-use super::written;
+use super::source_events::SourceEvent;
 
 /// The source of the entry of a turn, and of a failure with what fixed it.
 pub(crate) const TURN: &str = "turn";
@@ -15,15 +13,7 @@ pub(crate) const FIX: &str = "fix";
 /// The place of an event in its session: the time, and its position in the log.
 pub(crate) type Place = (i64, i64);
 
-/// An event of a session.
-pub(crate) struct SessionEvent {
-    pub(crate) id: i64,
-    pub(crate) at: Timestamp,
-    /// The time from which its age is counted: for an imported event, the time of the import.
-    pub(crate) kept_from: Timestamp,
-    pub(crate) scope_ids: ScopeIds,
-    pub(crate) event: Event,
-}
+const COLUMNS: &str = SourceEvent::COLUMNS;
 
 /// Returns how far turns have been processed.
 pub(crate) fn taken_to(db: &Connection) -> rusqlite::Result<i64> {
@@ -49,39 +39,23 @@ pub(crate) fn requests(db: &Connection, session: i64) -> rusqlite::Result<Vec<(P
 }
 
 /// Returns the events of a session from a time until another, oldest first.
-pub(crate) fn between(db: &Connection, session: i64, from: i64, to: i64) -> rusqlite::Result<Vec<SessionEvent>> {
+pub(crate) fn between(db: &Connection, session: i64, from: i64, to: i64) -> rusqlite::Result<Vec<SourceEvent>> {
     db.sql(&format!(
-        "SELECT id, at, session_id, work_id, kind, priority, text, data, {KEPT_FROM} FROM events v
+        "SELECT {COLUMNS}, {KEPT_FROM} FROM events v
          WHERE session_id = ?1 AND at BETWEEN ?2 AND ?3 AND entry_id IS NULL ORDER BY at, id"
     ))
-    .all(params![session, from, to], read)
+    .all(params![session, from, to], SourceEvent::read)
 }
 
 /// Returns the failures and fixes of a session before a place, newest first.
-pub(crate) fn failures(db: &Connection, session: i64, before: Place) -> rusqlite::Result<Vec<SessionEvent>> {
+pub(crate) fn failures(db: &Connection, session: i64, before: Place) -> rusqlite::Result<Vec<SourceEvent>> {
     const MOST: i64 = 40;
     db.sql(&format!(
-        "SELECT id, at, session_id, work_id, kind, priority, text, data, {KEPT_FROM} FROM events v
+        "SELECT {COLUMNS}, {KEPT_FROM} FROM events v
          WHERE session_id = ?1 AND kind IN ('error', 'fix') AND (at, id) < (?2, ?3)
          ORDER BY at DESC, id DESC LIMIT ?4"
     ))
-    .all(params![session, before.0, before.1, MOST], read)
-}
-
-fn read(row: &Row<'_>) -> rusqlite::Result<SessionEvent> {
-    Ok(SessionEvent {
-        id: row.get(0)?,
-        at: Timestamp(row.get(1)?),
-        kept_from: Timestamp(row.get(8)?),
-        scope_ids: ScopeIds { session: row.get(2)?, work: row.get(3)? },
-        event: Event {
-            kind: written(row, 4, EventKind::parse)?,
-            priority: written(row, 5, Priority::parse)?,
-            text: row.get(6)?,
-            data: row.get(7)?,
-            whole: None,
-        },
-    })
+    .all(params![session, before.0, before.1, MOST], SourceEvent::read)
 }
 
 /// An entry that repeats an event.

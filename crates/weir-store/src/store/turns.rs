@@ -17,7 +17,8 @@ use crate::db::Durability;
 use crate::error::{Fault, Result};
 use crate::log::retention::{self, Removal};
 use crate::log::scopes::ScopeIds;
-use crate::log::turns::{self, FIX, Place, SessionEvent, TURN};
+use crate::log::source_events::SourceEvent;
+use crate::log::turns::{self, FIX, Place, TURN};
 use crate::log::{entries, events, said};
 
 const BATCH_EVENTS: usize = 1_024;
@@ -173,7 +174,7 @@ fn turns_of(db: &Connection, blobs: &Blobs, session: i64, new: &[Place]) -> Resu
         if !new.iter().any(|place| is_in(place) || Some(*place) == next) {
             continue;
         }
-        let of_turn: Vec<&SessionEvent> = events.iter().filter(|event| is_in(&(event.at.0, event.id))).collect();
+        let of_turn: Vec<&SourceEvent> = events.iter().filter(|event| is_in(&(event.at.0, event.id))).collect();
         let before = requests[..at].iter().rev().map(|(_, text)| text.as_str());
         let before = before.clone().find(|text| !guide::says_little(text)).unwrap_or_default();
         made.extend(turn(db, blobs, &of_turn, (before, next.is_some()))?);
@@ -185,13 +186,10 @@ fn turns_of(db: &Connection, blobs: &Blobs, session: i64, new: &[Place]) -> Resu
 fn turn(
     db: &Connection,
     blobs: &Blobs,
-    events: &[&SessionEvent],
+    events: &[&SourceEvent],
     (before, has_next): (&str, bool),
 ) -> Result<Option<Made>, Fault> {
-    let facts: Vec<Fact<'_>> = events
-        .iter()
-        .map(|event| Fact { number: event.id, event: &event.event, at: event.at, reference: None, entry: None })
-        .collect();
+    let facts: Vec<Fact<'_>> = events.iter().map(|event| event.fact()).collect();
     let Some(request) = events.first().filter(|_| has_next || guide::has_ended(&facts)) else { return Ok(None) };
     let said = events.iter().rev().find(|event| event.event.kind == EventKind::Said);
     let message = match said.and_then(|event| event.event.whole_reference()) {
@@ -233,7 +231,7 @@ fn fixes_of(db: &Connection, session: i64, new: &[Place]) -> Result<Vec<Made>, F
         let subject = guide::subject(&fix.event);
         let before = turns::failures(db, session, place)?;
         let of_subject = before.iter().filter(|event| guide::subject(&event.event) == subject);
-        let errors: Vec<&SessionEvent> = of_subject.take_while(|event| event.event.kind == EventKind::Error).collect();
+        let errors: Vec<&SourceEvent> = of_subject.take_while(|event| event.event.kind == EventKind::Error).collect();
         let since = errors.first().map_or(fix.at.0, |error| error.at.0);
         let mut between = turns::between(db, session, since, fix.at.0)?;
         let from = errors.first().map_or(place, |error| (error.at.0, error.id));
@@ -243,11 +241,8 @@ fn fixes_of(db: &Connection, session: i64, new: &[Place]) -> Result<Vec<Made>, F
     Ok(made)
 }
 
-fn fixed(fix: &SessionEvent, errors: &[&SessionEvent], between: &[SessionEvent]) -> Made {
-    let facts: Vec<Fact<'_>> = between
-        .iter()
-        .map(|event| Fact { number: event.id, event: &event.event, at: event.at, reference: None, entry: None })
-        .collect();
+fn fixed(fix: &SourceEvent, errors: &[&SourceEvent], between: &[SourceEvent]) -> Made {
+    let facts: Vec<Fact<'_>> = between.iter().map(SourceEvent::fact).collect();
     let text = match errors.first() {
         Some(error) => guide::fix(&error.event, errors.len(), &facts),
         None => fix.event.text.clone(),
