@@ -18,10 +18,12 @@ const NAME: &str = "rules";
 const MAX_FAILURES: usize = 5_000;
 const MAX_NAME_CHARS: usize = 80;
 
-/// What programs and clients say if there is no such file, command or task.
-const NOT_THERE: &[&str] = &[
-    "does not exist", "No such file", "no such file", "not found", "cannot find", "Cannot find", "unknown command",
-    "Unknown command", "no task", "No rule to make", "Missing script", "no such command",
+/// What programs and clients say if there is no such file.
+const NO_FILE: &[&str] = &["does not exist", "No such file", "no such file", "not found", "cannot find", "Cannot find"];
+/// What shells and runners say if there is no such command or task. A command that is there may not find something else.
+const NO_COMMAND: &[&str] = &[
+    "command not found", "unknown command", "Unknown command", "no task", "No rule to make", "Missing script",
+    "no such command",
 ];
 
 /// Returns a check for every such path or command.
@@ -39,18 +41,18 @@ pub(super) fn check(context: &Context, open: &mut LockedStores<'_>) -> Vec<Check
     let filter = HistoryFilter { kind: Some(EventKind::Error), limit: MAX_FAILURES, ..HistoryFilter::default() };
     let scope = Scope::project(context.project().key.clone());
     let Ok(failures) = open.project().and_then(|store| Ok(store.history(&scope, &filter)?)) else { return Vec::new() };
-    let failures: Vec<&Moment> = failures
-        .iter()
-        .filter(|failure| NOT_THERE.iter().any(|said| failure.logged.event.text.contains(said)))
-        .collect();
+    let says = |failure: &Moment, said: &[&str]| said.iter().any(|said| failure.logged.event.text.contains(said));
     let check = |(words, (file, line)): (String, (String, usize))| {
         let is_path = !words.contains(' ');
         if is_path && !is_missing(root, &words) {
             return None;
         }
-        let fails = |failure: &&&Moment| match is_path {
-            true => has_path(&failure.logged.event.text, &words),
-            false => failure.logged.event.text.strip_prefix(words.as_str()).is_some_and(|rest| rest.starts_with(':')),
+        let is_of_command = |failure: &Moment| {
+            failure.logged.event.text.strip_prefix(words.as_str()).is_some_and(|rest| rest.starts_with(':'))
+        };
+        let fails = |failure: &&Moment| match is_path {
+            true => says(failure, NO_FILE) && has_path(&failure.logged.event.text, &words),
+            false => says(failure, NO_COMMAND) && is_of_command(failure),
         };
         let sessions: BTreeSet<_> = failures
             .iter()
@@ -59,8 +61,10 @@ pub(super) fn check(context: &Context, open: &mut LockedStores<'_>) -> Vec<Check
             .collect();
         let often = counted(sessions.len(), "session", "sessions");
         let what = name(&words, MAX_NAME_CHARS);
-        let missing = if is_path { "which does not exist" } else { "which is not there to be run" };
-        let text = format!("{file} names {what} (line {line}), {missing}: calls failed on it in {often}");
+        let text = match is_path {
+            true => format!("{file} names {what} (line {line}), which does not exist: calls failed on it in {often}"),
+            false => format!("{file} names {what} (line {line}), which was not found in {often}"),
+        };
         (!sessions.is_empty()).then(|| Check::wrong(NAME, text, fix(root, &words)))
     };
     named.into_iter().filter_map(check).collect()
