@@ -16,13 +16,15 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient, RunningService, ServiceError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use weir_host::env::Paths;
 use weir_host::mutex::lock;
 
-use crate::address;
+use crate::address::AddressTransport;
 use crate::entries::{Launch, ServerEntry};
 use crate::failure::ServerFailure;
 use crate::forward::{CallProgress, ClientPeer, Forward, Progresses};
 use crate::process::{LastWords, Process, Program};
+use crate::sign_in::StoredSignIn;
 use crate::transport::ProgramTransport;
 
 /// How long a server may take until it can be called. The first start of one may install it.
@@ -44,6 +46,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Clone)]
 pub(crate) struct Surroundings {
     pub folder: Arc<Path>,
+    pub paths: Paths,
     pub client: ClientPeer,
     /// Whether the client knows the server by its own name, so that what the server tells unasked makes sense to it.
     pub passes_notices: bool,
@@ -88,11 +91,16 @@ impl Connection {
                         .map_err(|error| ServerFailure::not_started(&format!("{command}: {error}"), ""))?;
                     words = process.words();
                     let transport = ProgramTransport::new(process, output, input);
-                    forward.serve(transport).await.map_err(|error| ServerFailure::greeting(&error))
+                    forward.serve(transport).await.map_err(|error| ServerFailure::greeting(name, &error))
                 }
                 Launch::Address { url, headers } => {
-                    let transport = address::transport(url, headers)?;
-                    forward.serve(transport).await.map_err(|error| ServerFailure::greeting(&error))
+                    let signed_in = entry.sign_in_url().map(|url| StoredSignIn::of(&around.paths, name, url));
+                    let signed_in = signed_in.filter(StoredSignIn::exists);
+                    let served = match AddressTransport::new(url, headers, signed_in).await? {
+                        AddressTransport::Plain(transport) => forward.serve(transport).await,
+                        AddressTransport::SignedIn(transport) => forward.serve(transport).await,
+                    };
+                    served.map_err(|error| ServerFailure::greeting(name, &error))
                 }
             }
         };

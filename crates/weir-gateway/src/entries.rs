@@ -125,6 +125,17 @@ impl ServerEntry {
         Self { clients: Vec::new(), ..self.clone() } == Self { clients: Vec::new(), ..other.clone() }
     }
 
+    /// Returns the address at which the server may ask for a sign-in: it is remote, and gets no credential in a header.
+    pub fn sign_in_url(&self) -> Option<&str> {
+        match &self.launch {
+            Launch::Address { url, headers } => {
+                let names_credential = headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
+                (!names_credential).then_some(url)
+            }
+            Launch::Program { .. } => None,
+        }
+    }
+
     /// Whether a client may use this server.
     pub fn is_for(&self, client: &str) -> bool {
         self.clients.is_empty() || self.clients.iter().any(|name| name == client)

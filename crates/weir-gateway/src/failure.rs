@@ -28,8 +28,8 @@ pub enum ServerFailure {
     Refused(String),
     /// It answered with something that Weir does not support.
     Unsupported,
-    /// It wants the user to log in.
-    LoggedOut,
+    /// It asks the user to sign in. Names the server.
+    SignedOut(String),
 }
 
 impl ServerFailure {
@@ -37,9 +37,9 @@ impl ServerFailure {
         Self::NotStarted { why: one_line(why, MAX_WORDS_CHARS), words: words.to_owned() }
     }
 
-    pub(crate) fn greeting(error: &ClientInitializeError) -> Self {
+    pub(crate) fn greeting(server: &str, error: &ClientInitializeError) -> Self {
         match error {
-            error if error.is_authorization_required() => Self::LoggedOut,
+            error if error.is_authorization_required() => Self::SignedOut(server.to_owned()),
             ClientInitializeError::ConnectionClosed(_) => Self::not_started("it ended before it answered", ""),
             ClientInitializeError::JsonRpcError(error) => Self::Refused(one_line(&error.message, MAX_WORDS_CHARS)),
             other => Self::not_started(&other.to_string(), ""),
@@ -90,7 +90,9 @@ impl fmt::Display for ServerFailure {
             Self::Cancelled => f.write_str("the call was cancelled"),
             Self::Refused(why) => write!(f, "it answered with an error: {}", named_in_line(why)),
             Self::Unsupported => f.write_str("it answered with something that Weir does not support"),
-            Self::LoggedOut => f.write_str("it asks the user to log in, which Weir does not support yet"),
+            Self::SignedOut(name) => {
+                write!(f, "it asks the user to sign in: `weir servers login {name}` in a terminal does that")
+            }
         }
     }
 }

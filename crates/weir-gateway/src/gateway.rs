@@ -103,7 +103,7 @@ impl Gateway {
         });
         let lists = Mutex::new(lists.collect());
         let folder: Arc<Path> = context.env().folder.as_path().into();
-        let around = Surroundings { folder, client: client.clone(), passes_notices };
+        let around = Surroundings { folder, paths: paths.clone(), client: client.clone(), passes_notices };
         let servers = entries.into_iter().map(|(name, entry)| {
             let server = Server::new(&name, entry, around.clone());
             (name, server)

@@ -16,10 +16,10 @@
 //! - Nothing is called that a rule denies. What may destroy something, and a tool that has changed since the user last
 //!   knew it, is asked about or refused.
 //! - One server that hangs, floods or dies disturbs no other, and not Weir: nobody waits for it but calls to it, each
-//!   with
-//!   an end, and its messages are bounded. Its whole process group ends with the session.
+//!   with an end, and its messages are bounded. Its whole process group ends with the session.
 //! - Listing tools starts no server whose list is known.
-//! - A server's variables and headers are in its entry alone. They are not logged, stored elsewhere or shown.
+//! - A server's variables and headers are in its entry alone, and what a sign-in at a server gave is in one file that
+//!   only the user can read ([`sign_in`]). Neither is logged or shown.
 
 mod address;
 mod connection;
@@ -37,6 +37,8 @@ mod process;
 mod python;
 mod reduce;
 mod server;
+pub mod sign_in;
+mod tls;
 mod transport;
 mod usage;
 

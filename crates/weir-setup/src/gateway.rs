@@ -123,6 +123,10 @@ impl<'p> Gateway<'p> {
             }
             false => format!("{name} moves from {} to {}{rules}", source.name, self.file),
         });
+        if new.sign_in_url().is_some() {
+            self.said
+                .push(format!("{name} may ask you to sign in again: `weir servers test {name}` says whether it does"));
+        }
         moves.all.retain(|moved| moved.name != name || moved.client != recipe.name);
         moves.all.push(MovedServer::new(recipe.name, taken));
         moves.new.push((name.to_owned(), new));

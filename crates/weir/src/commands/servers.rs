@@ -1,6 +1,8 @@
 //! `weir servers`: the MCP servers behind Weir. Invariants: no value of a variable or of a header is shown; a client
 //! cannot widen what a server may do.
 
+mod sign_in;
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -16,6 +18,7 @@ use weir_host::error::{CommandError, ErrorKind};
 
 use weir_gateway::entries::{self, Entries, Launch, ServerEntry, is_name};
 use weir_gateway::lists::{self, StoredList};
+use weir_gateway::sign_in::is_signed_in;
 use weir_gateway::{ClientPeer, Gateway, ToolEffect};
 
 pub(crate) const SERVERS: &str = "servers";
@@ -56,7 +59,7 @@ pub(crate) fn command() -> Command {
         .arg(Arg::new("names").value_name("NAME").num_args(0..).help("Names of servers [default: all]"));
     let accept = Command::new("accept").about("Use tools again whose description has changed").args([name(), tools()]);
     let rule = |verb: &'static str, about: &'static str| Command::new(verb).about(about).args([name(), tools()]);
-    Command::new(SERVERS)
+    let command = Command::new(SERVERS)
         .about("List and change the MCP servers behind Weir")
         .after_long_help(
             "Examples:\n  weir servers\n  weir servers add git -- uvx mcp-server-git\n  weir servers test git\n  weir \
@@ -72,7 +75,8 @@ pub(crate) fn command() -> Command {
         .subcommand(accept)
         .subcommand(rule("allow", "Let tools be called without asking, even if they destroy something"))
         .subcommand(rule("deny", "Do not offer tools, and refuse calls of them"))
-        .subcommand(rule("ask", "Forget what was allowed or denied"))
+        .subcommand(rule("ask", "Forget what was allowed or denied"));
+    sign_in::with_commands(command, name())
 }
 
 pub(crate) async fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
@@ -93,6 +97,8 @@ pub(crate) async fn run(context: &Context, arguments: &ArgMatches) -> Result<Ans
         "add" => add(&mut entries, name, arguments)?,
         "remove" => remove(context, &mut entries, name)?,
         "accept" => return accept(context, &mut entries, name, arguments),
+        "login" => return sign_in::login(context, (name, found(&mut entries, name)?), arguments).await,
+        "logout" => return sign_in::logout(context, (name, found(&mut entries, name)?)),
         verb => set_rules(context, &mut entries, (verb, name), arguments)?,
     };
     entries.write(paths)?;
@@ -102,13 +108,13 @@ pub(crate) async fn run(context: &Context, arguments: &ArgMatches) -> Result<Ans
 }
 
 fn list(context: &Context, entries: &Entries) -> Answer {
-    let known = |name: &str, entry: &ServerEntry| {
-        let list = lists::read(context.paths(), name, entry)?;
-        Some((list.tools.len(), list.tokens()))
+    let state = |name: &str, entry: &ServerEntry| ServerState {
+        known: lists::read(context.paths(), name, entry).map(|list| (list.tools.len(), list.tokens())),
+        is_signed_in: is_signed_in(context.paths(), name, entry),
     };
     let lines: Vec<String> =
-        entries.servers.iter().map(|(name, entry)| described(name, entry, known(name, entry))).collect();
-    let data: Vec<Value> = entries.servers.iter().map(|(name, entry)| data(name, entry, known(name, entry))).collect();
+        entries.servers.iter().map(|(name, entry)| described(name, entry, &state(name, entry))).collect();
+    let data: Vec<Value> = entries.servers.iter().map(|(name, entry)| data(name, entry, &state(name, entry))).collect();
     let text = match lines.is_empty() {
         true => {
             "no server is behind Weir; `weir setup --gateway` moves those of your clients, `weir servers add` adds one"
@@ -119,10 +125,17 @@ fn list(context: &Context, entries: &Entries) -> Answer {
     Answer::new(text, json!({ "servers": data }))
 }
 
+/// What is known of a server besides its entry.
+struct ServerState {
+    /// The number of its tools, and of the tokens that describe them.
+    known: Option<(usize, usize)>,
+    is_signed_in: bool,
+}
+
 /// Describes a server in a few lines.
-fn described(name: &str, entry: &ServerEntry, known: Option<(usize, usize)>) -> String {
+fn described(name: &str, entry: &ServerEntry, state: &ServerState) -> String {
     let mut lines = vec![format!("{name}: {}", launch(entry))];
-    lines.push(match known {
+    lines.push(match state.known {
         Some((tools, tokens)) => format!("{}, described in {tokens} tokens", counted(tools, "tool", "tools")),
         None => format!("its tools are not known yet; `weir servers test {name}` lists them"),
     });
@@ -138,6 +151,7 @@ fn described(name: &str, entry: &ServerEntry, known: Option<(usize, usize)>) -> 
     }
     let values = names_of_values(entry).into_iter().cloned().collect::<Vec<_>>().join(", ");
     lines.extend((!values.is_empty()).then(|| format!("gets {values}")));
+    lines.extend(state.is_signed_in.then(|| "you are signed in".to_owned()));
     for (what, tools) in [("only", &entry.only), ("allowed", &entry.allow), ("denied", &entry.deny)] {
         let tools: Vec<String> = tools.iter().map(|tool| one_line(tool, MAX_TOOL_CHARS)).collect();
         lines.extend((!tools.is_empty()).then(|| format!("{what}: {}", tools.join(", "))));
@@ -145,7 +159,7 @@ fn described(name: &str, entry: &ServerEntry, known: Option<(usize, usize)>) -> 
     lines.join("\n  ")
 }
 
-fn data(name: &str, entry: &ServerEntry, known: Option<(usize, usize)>) -> Value {
+fn data(name: &str, entry: &ServerEntry, state: &ServerState) -> Value {
     json!({
         "name": name,
         "launch": launch(entry),
@@ -155,8 +169,9 @@ fn data(name: &str, entry: &ServerEntry, known: Option<(usize, usize)>) -> Value
         "only": entry.only,
         "allow": entry.allow,
         "deny": entry.deny,
-        "tools": known.map(|(tools, _)| tools),
-        "tokens": known.map(|(_, tokens)| tokens),
+        "tools": state.known.map(|(tools, _)| tools),
+        "tokens": state.known.map(|(_, tokens)| tokens),
+        "signed_in": state.is_signed_in,
     })
 }
 
@@ -306,6 +321,7 @@ fn remove(context: &Context, entries: &mut Entries, name: &str) -> Result<String
     }
     entries.servers.remove(name);
     lists::remove(context.paths(), name);
+    weir_gateway::sign_in::forget(context.paths(), name)?;
     Ok(format!("removed {name}"))
 }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use crate::support::{Home, WEIR, said};
+use crate::support::{Home, WEIR, files_below, said};
 
 /// Returns a home with a project, whose store has a note and a large indexed file.
 fn filled() -> Home {
@@ -23,13 +23,13 @@ impl Home {
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        let projects = walk(self.path()).into_iter().find(|path| path.ends_with("projects")).unwrap();
-        walk(&projects).into_iter().find(|path| path.file_name().is_some_and(|found| found == name)).unwrap()
+        let is_it = |path: &PathBuf| path.iter().any(|part| part == "projects") && path.ends_with(name);
+        files_below(self.path()).into_iter().find(is_it).unwrap()
     }
 
     fn text_files(&self) -> Vec<PathBuf> {
         let is_text = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "zst");
-        walk(self.path()).into_iter().filter(is_text).collect()
+        files_below(self.path()).into_iter().filter(is_text).collect()
     }
 
     /// Returns the file with the text of the guide, if nothing else is stored.
@@ -63,17 +63,6 @@ impl Home {
 fn large_text() -> String {
     let line = |n: u64| format!("# Chapter {n}\n\n{}\n\n", blake3::hash(&n.to_le_bytes()).to_hex());
     "# The guide\n\nmanometer\n\n".to_owned() + &(0..2_000).map(line).collect::<String>()
-}
-
-fn walk(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for item in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        found.push(item.path());
-        if item.file_type().unwrap().is_dir() {
-            found.extend(walk(&item.path()));
-        }
-    }
-    found
 }
 
 /// Returns the commands that a hint or a fix tells to run: the text in backticks, after `start over:`, or the whole
@@ -218,8 +207,9 @@ fn a_store_of_another_project_is_removed() {
     std::fs::create_dir(&other).unwrap();
     let in_other = |arguments: &[&str]| home.weir_in(&other, arguments);
     assert!(in_other(&["note", "elsewhere"]).status.success());
-    let is_other = |path: &PathBuf| path.is_dir() && *path != store && path.join("log.db").exists();
-    let theirs = walk(store.parent().unwrap()).into_iter().find(is_other).unwrap();
+    let is_other = |path: &PathBuf| path.ends_with("log.db") && !path.starts_with(&store);
+    let theirs = files_below(store.parent().unwrap()).into_iter().find(is_other).unwrap();
+    let theirs = theirs.parent().unwrap();
     for name in ["log.db", "log.db-wal", "log.db-shm"] {
         let _ = std::fs::remove_file(theirs.join(name));
         let _ = std::fs::copy(store.join(name), theirs.join(name));
@@ -227,7 +217,7 @@ fn a_store_of_another_project_is_removed() {
     let refused = in_other(&["search", "pool"]);
     assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
     assert!(said(&refused).contains("remove it"), "{}", said(&refused));
-    std::fs::remove_dir_all(&theirs).unwrap();
+    std::fs::remove_dir_all(theirs).unwrap();
     assert!(in_other(&["note", "again"]).status.success());
 }
 

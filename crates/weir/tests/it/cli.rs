@@ -5,11 +5,9 @@ mod off;
 mod people;
 mod terminal;
 
-use std::path::Path;
-
 use expect_test::expect;
 
-use crate::support::{Home, feed, parsed, text};
+use crate::support::{Home, feed, files_below, parsed, text};
 
 #[test]
 fn a_note_is_kept_found_read_listed_and_forgotten() {
@@ -150,7 +148,7 @@ fn a_secret_never_reaches_the_disk() {
     let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).split_at(36).0);
     let answer = home.ok(&["note", &format!("the token is {secret}, rotate it"), "--topic", &format!("t {secret}")]);
     assert!(answer.contains("redacted before storing: github"), "{answer}");
-    for entry in walk(&home.data()) {
+    for entry in files_below(&home.data()) {
         let bytes = std::fs::read(&entry).unwrap();
         assert!(!bytes.windows(20).any(|part| part == &secret.as_bytes()[4..24]), "{}", entry.display());
     }
@@ -161,7 +159,7 @@ fn files_are_private() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = Home::new();
     home.note(&["private"]);
-    for path in walk(&home.data()).into_iter().chain([home.data()]) {
+    for path in files_below(&home.data()).into_iter().chain([home.data()]) {
         let mode = path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, if path.is_dir() { 0o700 } else { 0o600 }, "{}", path.display());
     }
@@ -260,17 +258,4 @@ fn help_and_completions_are_there_for_every_command() {
     assert!(summary.lines().count() <= 24 && summary.contains("weir --help lists all commands"), "{summary}");
     assert!(home.ok(&["--help"]).lines().count() > 24);
     assert!(!home.data().exists(), "asking for help makes no store");
-}
-
-fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(walk(&path));
-        }
-        found.push(path);
-    }
-    found.retain(|path| path.is_file());
-    found
 }

@@ -5,6 +5,7 @@ mod attempts;
 mod code;
 mod hostile;
 mod passed;
+mod signed_in;
 mod tools_only;
 
 use serde_json::{Value, json};

@@ -299,6 +299,19 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// Returns the files below a folder, if there is one.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let entry = entry.unwrap();
+        match entry.file_type().unwrap().is_dir() {
+            true => found.extend(files_below(&entry.path())),
+            false => found.push(entry.path()),
+        }
+    }
+    found
+}
+
 /// Returns everything that a command printed.
 pub(crate) fn said(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)

@@ -3,8 +3,7 @@
 
 use std::fs;
 
-use super::walk;
-use crate::support::{Home, said, text, write};
+use crate::support::{Home, files_below, said, text, write};
 
 #[test]
 fn without_arguments_it_says_how_things_stand_and_makes_no_store() {
@@ -203,7 +202,7 @@ fn purging_a_chosen_folder_removes_only_what_weir_made() {
     weir(&["setup", "claude", "--yes"]);
     write(&data.join("team-tokens/a"), "secret");
     weir(&["uninstall", "--purge", "--yes"]);
-    let left = walk(&data).into_iter().filter(|path| path.is_file());
+    let left = files_below(&data).into_iter();
     let mut left: Vec<String> = left.map(|path| path.strip_prefix(&data).unwrap().display().to_string()).collect();
     left.sort();
     assert_eq!(left, theirs);
@@ -220,7 +219,7 @@ fn purging_follows_a_link_to_the_data() {
     home.note(&["one"]);
     home.ok(&["uninstall", "--purge", "--yes"]);
     assert!(!home.data().is_symlink());
-    assert_eq!(walk(&elsewhere), [elsewhere.join("theirs")]);
+    assert_eq!(files_below(&elsewhere), [elsewhere.join("theirs")]);
 }
 
 #[test]
