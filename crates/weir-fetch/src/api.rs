@@ -4,7 +4,8 @@
 //! Invariants: the token is sent to this server only, and never after a redirect; an answer takes a bounded amount of
 //! memory and time; without encryption, only this machine itself is reached, unless the user allows more.
 
-use std::io::Read;
+use std::io::{BufRead as _, BufReader, Read};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use ureq::Agent as Connections; // tidy: allow(agent)
@@ -16,6 +17,8 @@ use crate::transport::{RootCertificates, tls_of};
 use crate::{Proxies, proxy, text};
 
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
+/// The longest line that is read of an answer that comes line by line.
+const MAX_LINE_BYTES: u64 = 64 << 10;
 
 /// The address of a server and how to reach it.
 #[derive(Clone, Default)]
@@ -101,6 +104,32 @@ impl ApiClient {
         self.answered(request.call())
     }
 
+    /// Asks for a path, and passes each line of a good answer on as it comes. Returns the answer without these lines.
+    pub fn follow(
+        &self,
+        path: &str,
+        query: &[(&str, &str)],
+        mut each: impl FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<ApiAnswer, ApiError> {
+        let mut url = self.at(path);
+        url.query_pairs_mut().extend_pairs(query);
+        let request = self.connections.get(url.as_str()).header("authorization", &self.authorization);
+        let answer = request.call();
+        if answer.as_ref().map_or(0, |answer| answer.status().as_u16()) != 200 {
+            return self.answered(answer);
+        }
+        let answer = answer.map_err(|error| self.unanswered(&error.to_string()))?;
+        let mut lines = BufReader::new(answer.into_body().into_reader());
+        loop {
+            let mut line = Vec::new();
+            let read = lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
+            let is_over = read.map_err(|error| self.unanswered(&error.to_string()))? == 0;
+            if is_over || each(String::from_utf8_lossy(&line).trim_end()).is_break() {
+                return Ok(ApiAnswer { status: 200, retry_after: None, body: Vec::new() });
+            }
+        }
+    }
+
     /// Sends JSON to a path.
     pub fn post(&self, path: &str, body: &str) -> Result<ApiAnswer, ApiError> {
         let url = self.at(path);
@@ -115,18 +144,21 @@ impl ApiClient {
     }
 
     fn answered(&self, answer: Result<Response<ureq::Body>, ureq::Error>) -> Result<ApiAnswer, ApiError> {
-        let unanswered = |why: String| ApiError::Unanswered(format!("{}: {why}", self.url));
-        let answer = answer.map_err(|error| unanswered(error.to_string()))?;
+        let answer = answer.map_err(|error| self.unanswered(&error.to_string()))?;
         let status = answer.status().as_u16();
         let retry_after =
             answer.headers().get("retry-after").and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let mut body = Vec::new();
         let read = answer.into_body().into_reader().take(MAX_ANSWER_BYTES + 1).read_to_end(&mut body);
-        let size = read.map_err(|error| unanswered(error.to_string()))?;
+        let size = read.map_err(|error| self.unanswered(&error.to_string()))?;
         if size as u64 > MAX_ANSWER_BYTES {
-            return Err(unanswered(format!("its answer has more than {} MiB", MAX_ANSWER_BYTES >> 20)));
+            return Err(self.unanswered(&format!("its answer has more than {} MiB", MAX_ANSWER_BYTES >> 20)));
         }
         Ok(ApiAnswer { status, retry_after, body })
+    }
+
+    fn unanswered(&self, why: &str) -> ApiError {
+        ApiError::Unanswered(format!("{}: {why}", self.url))
     }
 }
 

@@ -23,7 +23,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::paint;
-use weir_host::signal;
+pub use weir_host::signal::asked_to_end;
 
 use super::peer::Peer;
 use super::request_limits;
@@ -106,7 +106,7 @@ impl Listening {
         let service = TowerToHyperService::new(router);
         let free = Arc::new(Semaphore::new(limits.max_connections));
         let open = GracefulShutdown::new();
-        let mut end = pin!(signal::asked_to_end());
+        let mut end = pin!(asked_to_end());
         loop {
             let (stream, permit) = tokio::select! {
                 () = &mut end => break,
@@ -122,7 +122,7 @@ impl Listening {
             () = tokio::time::sleep(DRAIN_TIMEOUT) => {
                 paint::warn("weir: ended with open connections, which had ten seconds to finish");
             }
-            () = signal::asked_to_end() => paint::warn("weir: ended by a second signal, with open connections"),
+            () = asked_to_end() => paint::warn("weir: ended by a second signal, with open connections"),
         }
         Ok(())
     }

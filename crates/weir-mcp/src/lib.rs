@@ -27,6 +27,7 @@ mod transport;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use rmcp::model::{
@@ -77,6 +78,7 @@ pub async fn serve(context: Context, session: Option<String>) -> Result<(), Comm
     let is_session_known = session.is_some();
     let fallback_session = session.map_or_else(random::name, Ok)?;
     let background = EmbedderHandle::start(&context, IndexUpkeep::Leave);
+    keep_in_step(&context);
     let started = when::now();
     let gateway = Gateway::new(&context, ClientPeer::default());
     let own = context.clone();
@@ -84,6 +86,16 @@ pub async fn serve(context: Context, session: Option<String>) -> Result<(), Comm
     let ended = served(server).await;
     tokio::join!(own.running().end_all(signal::SHUTDOWN_TIMEOUT), gateway.end());
     ended
+}
+
+/// Starts a thread that listens to the server of a connected project, unless Weir is switched off. It ends with the
+/// process.
+fn keep_in_step(context: &Context) {
+    let context = context.with_own_stores();
+    if tool_call::off(&context).is_none() {
+        // Without a thread, hooks still sync after a session or a turn.
+        let _ = thread::Builder::new().name("news".into()).spawn(move || weir_sync::keep_in_step(&context));
+    }
 }
 
 /// Serves on standard input and output until the client closes the connection.

@@ -41,6 +41,7 @@
 //!   sealing        follows the keys, opens and seals entries; vault has the keys of this machine
 //!   host           a new identity, if another machine has this one's or this one was put back
 //! words            whose notes, who confirmed them, forks
+//! news             the server says that there is something new, and `weir sync --watch` or `weir mcp` begin an exchange
 //! session_end      after the answer of a hook: `weir sync --quiet` in a process of its own
 //! ```
 
@@ -51,6 +52,7 @@ mod hazard_tests;
 mod host;
 mod ledger;
 mod lock;
+mod news;
 mod outbox;
 mod recount;
 #[cfg(test)]
@@ -68,6 +70,7 @@ mod words;
 
 pub use exchange::{Exchange, PreviewedRecord, Report};
 pub use lock::ExchangeLock;
+pub use news::{NewsListener, keep_in_step};
 pub use sealing::{SealReport, described};
 pub use server::{ConnectedServer, Server, whose_token};
 pub use session_end::{forget_mark, mark_synced, sync_after_session};

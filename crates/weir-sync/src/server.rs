@@ -2,6 +2,7 @@
 //! bounded, and only as long as the server asks for.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -14,6 +15,8 @@ use weir_records::sealed::OpenedEntry;
 use weir_records::{ErrorKind as RecordErrorKind, Kept, PortError, Record, is_name};
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long the server may tell news in one answer. It ends the answer before.
+const NEWS_TIMEOUT: Duration = Duration::from_secs(11 * 60);
 /// How often a request is repeated because the server asks to wait.
 const MAX_WAITS: usize = 5;
 /// How long one such wait may take, in seconds.
@@ -112,13 +115,18 @@ pub struct Identity {
 impl ConnectedServer {
     /// Returns the server at an address. No connection is made yet.
     pub fn at(env: &Env, url: &str, token: String, project: String) -> Result<Self, CommandError> {
-        let server = ApiServer {
-            url: url.to_owned(),
-            token,
-            timeout: REQUEST_TIMEOUT,
-            proxies: env.proxies(),
-            ..ApiServer::default()
-        };
+        let server = ApiServer { url: url.to_owned(), token, timeout: REQUEST_TIMEOUT, ..ApiServer::default() };
+        Self::reached(env, server, project)
+    }
+
+    /// Returns the server at an address, to listen to it.
+    pub(super) fn for_news(env: &Env, url: &str, token: String, project: String) -> Result<Self, CommandError> {
+        let server = ApiServer { url: url.to_owned(), token, timeout: NEWS_TIMEOUT, ..ApiServer::default() };
+        Self::reached(env, server, project)
+    }
+
+    fn reached(env: &Env, server: ApiServer, project: String) -> Result<Self, CommandError> {
+        let server = ApiServer { proxies: env.proxies(), ..server };
         let client = ApiClient::new(&server).map_err(unreachable)?;
         Ok(Self { client, project })
     }
@@ -133,6 +141,56 @@ impl ConnectedServer {
             }
         }
         request(&self.client).map_err(unreachable)
+    }
+}
+
+/// What a server that tells news says.
+pub(super) enum Heard {
+    /// There are records after the position, or there may be.
+    News,
+    Nothing,
+}
+
+/// How listening ended.
+pub(super) enum Answered {
+    /// By the server, which lets everybody ask again from time to time.
+    Ended,
+    /// By the listener.
+    Left,
+    /// The server has no room before this time is over.
+    Later(Duration),
+    /// The server is too old to tell news.
+    Unknown,
+}
+
+impl ConnectedServer {
+    /// Passes on what the server says about records after a position.
+    pub(super) fn listen(
+        &self,
+        after: u64,
+        mut hear: impl FnMut(Heard) -> ControlFlow<()>,
+    ) -> Result<Answered, CommandError> {
+        let after = after.to_string();
+        let query = [("project", self.project.as_str()), ("after", after.as_str())];
+        let mut ended = Answered::Ended;
+        let answer = self.client.follow("/v1/sync/news", &query, |line| {
+            let heard = match line {
+                "event: news" => hear(Heard::News),
+                _ if line.starts_with(':') => hear(Heard::Nothing),
+                _ => ControlFlow::Continue(()),
+            };
+            if heard.is_break() {
+                ended = Answered::Left;
+            }
+            heard
+        });
+        let answer = answer.map_err(unreachable)?;
+        match (answer.status, answer.retry_after) {
+            (200, _) => Ok(ended),
+            (404, _) => Ok(Answered::Unknown),
+            (429 | 503, Some(seconds)) => Ok(Answered::Later(Duration::from_secs(seconds.max(1)))),
+            _ => Err(refused(&answer)),
+        }
     }
 }
 
@@ -260,7 +318,7 @@ fn not_a_team_server(field: &str) -> CommandError {
         .hint("check that the address is that of a team server")
 }
 
-fn wait(time: Duration) {
+pub(super) fn wait(time: Duration) {
     // Nothing is sent: the channel is a clock.
     let (_sender, clock) = channel::<()>();
     let _ = clock.recv_timeout(time);

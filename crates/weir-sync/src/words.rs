@@ -11,6 +11,7 @@ use weir_host::error::CommandError;
 use weir_host::when;
 use weir_store::{Attribution, TeamDb};
 
+use super::session_end::mark_due;
 use super::vault::Vault;
 
 const MAX_NAME_CHARS: usize = 60;
@@ -44,6 +45,7 @@ pub fn remarks(open: &mut LockedStores<'_>, scope: &Scope, entries: &[Entry]) ->
 pub fn forgotten(folder: &Path, references: &[Reference]) -> Result<(), CommandError> {
     if let Some(mut team) = TeamDb::open_existing(folder)? {
         team.erase(references)?;
+        mark_due(folder);
     }
     Ok(())
 }
@@ -52,6 +54,7 @@ pub fn forgotten(folder: &Path, references: &[Reference]) -> Result<(), CommandE
 pub fn confirmed(folder: &Path, reference: Reference) -> Result<(), CommandError> {
     if let Some(mut team) = TeamDb::open_existing(folder)? {
         team.wish_to_confirm(reference)?;
+        mark_due(folder);
     }
     Ok(())
 }

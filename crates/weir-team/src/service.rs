@@ -12,6 +12,7 @@ mod entries;
 mod figures;
 mod indexer;
 mod mcp;
+mod news;
 mod notes;
 mod oauth;
 mod observe;
@@ -49,6 +50,7 @@ use self::calls::TenantCalls;
 pub use self::copying::Copying;
 use self::figures::Figures;
 use self::indexer::Announcements;
+use self::news::News;
 pub use self::oauth::ResourceServer;
 use self::rates::{Pace, Rates};
 use self::readiness::Readiness;
@@ -163,6 +165,7 @@ pub struct Service {
     figures: Figures,
     readiness: Readiness,
     changed: Announcements,
+    news: News,
 }
 
 impl Service {
@@ -173,6 +176,7 @@ impl Service {
         let rates = Rates::new(Pace::new(options.burst, options.requests_per_second));
         let strangers = Strangers::new(Pace::new(options.stranger_burst, options.strangers_per_second));
         let tenant_calls = TenantCalls::new(options.max_tenant_calls);
+        let news = News::new(options.limits.max_connections);
         let service = Arc::new(Self {
             shelf: Shelf::new(ports, Writer::new()?),
             accounts,
@@ -183,6 +187,7 @@ impl Service {
             figures: Figures::default(),
             readiness: Readiness::default(),
             changed,
+            news,
         });
         tokio::spawn(indexer::run(Arc::downgrade(&service), waiting));
         if let Some(copying) = &service.options.copying {
@@ -212,6 +217,7 @@ impl Service {
         routes
             .route("/v1/me", get(me))
             .route("/v1/sync/records", post(upload).get(download))
+            .route("/v1/sync/news", get(news::news))
             .route("/v1/search", post(search))
             .route("/v1/notes", post(note))
             .route("/v1/entries/{id}", get(entry).delete(forget))
@@ -248,8 +254,9 @@ impl Service {
         }
     }
 
-    /// Announces that a project has records that are not indexed.
+    /// Announces that a project has new records, to those who index and to those who listen.
     fn announce(&self, scope: &Scope) {
+        self.news.tell(scope);
         self.changed.add(scope);
     }
 

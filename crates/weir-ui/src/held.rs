@@ -16,6 +16,8 @@ pub(super) struct KeptOutput {
     pub(super) session: Option<SessionKey>,
     /// Its tokens as the meter counts them; none if the text cannot be read.
     pub(super) tokens: Option<u64>,
+    /// Whether these were estimated from the beginning.
+    pub(super) is_estimated: bool,
     /// The tokens that the client would have shown of it.
     pub(super) alone: Option<u64>,
 }
@@ -42,6 +44,7 @@ impl KeptOutput {
             _ => tokens,
         };
         let is_shown = is_own && (session.is_none() || tokens.is_some_and(|tokens| tokens <= MAX_WHOLE_TOKENS as u64));
-        Ok((!is_shown).then_some(Self { entry, session, tokens, alone }))
+        let is_estimated = end < entry.bytes;
+        Ok((!is_shown).then_some(Self { entry, session, tokens, is_estimated, alone }))
     }
 }

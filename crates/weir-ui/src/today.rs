@@ -157,6 +157,7 @@ fn held(view: &View<'_>, gathered: &Gathered, facts: &Facts) -> Vec<HeldOutput> 
         tool: tool_of(output.entry.kind).into(),
         at: view.moment(output.entry.at),
         tokens: output.tokens,
+        is_estimated: output.is_estimated,
         bytes: output.entry.bytes,
     });
     shown.collect()

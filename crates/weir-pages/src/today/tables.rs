@@ -13,6 +13,9 @@ use crate::sessions;
 use crate::shell::Shell;
 use crate::text::Text;
 
+/// How precisely an estimate is shown, in tokens.
+const ESTIMATE_STEP: u64 = 1_000;
+
 /// An output that was held back.
 #[derive(Debug, Clone)]
 pub struct HeldOutput {
@@ -24,8 +27,10 @@ pub struct HeldOutput {
     /// What made the output, in a word or two: `command`, `file`, `page`.
     pub tool: Text,
     pub at: Moment,
-    /// Tokens of the whole output, which are estimated if it is long; none if its text cannot be read.
+    /// Tokens of the whole output; none if its text cannot be read.
     pub tokens: Option<u64>,
+    /// Whether these were estimated from its beginning, because it is long.
+    pub is_estimated: bool,
     /// Tokens that the model got instead, if the transcript says so.
     pub shown: Option<u64>,
     /// Tokens of it that the model asked for again, if the transcript says so.
@@ -207,7 +212,10 @@ fn held_table(held: &[HeldOutput], shell: &Shell) -> Table {
             span.sub { (output.tool) ", " (size(output.bytes)) ", " (output.at.show(shell.now)) }
         },
         cells: vec![
-            Cell::plain(known(output.tokens.map(count))),
+            Cell::plain(known(output.tokens.map(|tokens| match output.is_estimated {
+                true => format!("about {}", count(tokens - tokens % ESTIMATE_STEP)),
+                false => count(tokens),
+            }))),
             Cell::plain(known(output.shown.map(count))),
             Cell::plain(known(output.again.map(|tokens| if tokens == 0 { "no".to_owned() } else { count(tokens) }))),
         ],

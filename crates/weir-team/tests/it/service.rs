@@ -33,6 +33,7 @@ mod hostile;
 mod isolation;
 mod limits;
 mod moving;
+mod news;
 mod notes;
 mod oauth;
 mod sealed;

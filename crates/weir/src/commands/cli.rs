@@ -315,6 +315,9 @@ fn call(
     if name == "ui" {
         return runtime.block_on(weir_ui::run(&context, arguments)).map(|()| ExitCode::SUCCESS);
     }
+    if name == sync::SYNC && arguments.get_flag("watch") {
+        return Err(sync::watch(&context, arguments, |answer| printing.finish(answer).map(drop)));
+    }
     if name == sync::SYNC {
         let answer = sync::run(&context, arguments)?;
         return answer.map_or(Ok(ExitCode::SUCCESS), |answer| printing.finish(answer));

@@ -14,10 +14,13 @@ use weir_core::Reference;
 use weir_core::wording::{counted, one_line};
 use weir_host::answer::{Answer, references};
 use weir_host::error::{CommandError, ErrorKind};
+use weir_host::paint;
 use weir_host::when;
 use weir_records::{HostId, MAX_NAME_BYTES, is_name};
 use weir_store::{TeamConnection, TeamDb};
-use weir_sync::{ConnectedServer, Exchange, GIT, NOTES_FOLDER, ReleasedToken, Report, Server, SharedFolder, Vault};
+use weir_sync::{
+    ConnectedServer, Exchange, GIT, NOTES_FOLDER, NewsListener, ReleasedToken, Report, Server, SharedFolder, Vault,
+};
 
 pub(crate) const SYNC: &str = "sync";
 /// The folder in which a project that is not connected tries what it would send.
@@ -30,6 +33,7 @@ Examples:
   weir sync --server https://weir.example.org --token-file ~/.weir-token   connect and sync
   weir-server invite ben --data /srv/weir | weir sync --server http://127.0.0.1:4747 --token-file -
   weir sync                             send new notes, and receive your teammates'
+  weir sync --watch                     the same again, whenever there is something new, until Ctrl-C
   weir sync --dry-run                   print exactly what would be sent
   weir sync --include k7f2m9q4xz        share this output too
   weir sync --seal                      seal the project, so that its server cannot read it
@@ -40,7 +44,8 @@ Examples:
 
 The project's notes are shared, but a decision that a model wrote only once you have confirmed it. Captured events are \
 never shared, and outputs only with --include. Through git, only notes named with --include are shared, and those that \
-take their place. Clients with hooks sync after a session or a turn. docs/team.md has the \
+take their place. Clients with hooks sync after a session or a turn, and `weir mcp` listens for news as --watch does. \
+docs/team.md has the \
 details.";
 
 pub(crate) fn command() -> Command {
@@ -50,7 +55,7 @@ pub(crate) fn command() -> Command {
     let project = Arg::new("project").long("project").value_name("NAME").requires("server");
     let include = Arg::new("include").long("include").value_name("REF").num_args(1..);
     let stop = flag("stop", "End the connection and forget the server");
-    let stop = stop.conflicts_with_all(["server", "include", "dry-run"]);
+    let stop = stop.conflicts_with_all(["server", "include", "dry-run", "watch"]);
     let parse = |text: &str| Reference::parse(text).map_err(|error| error.to_string());
     let command = Command::new(SYNC)
         .about("Share the project's notes with a team, and receive your teammates' notes")
@@ -59,7 +64,8 @@ pub(crate) fn command() -> Command {
         .arg(token.requires("server").help("File with the token, readable only by you; - reads standard input"))
         .arg(project.help("Name of the project on the server [default: where it was cloned from]"))
         .arg(include.value_parser(parse).help("Also share these entries, such as outputs"))
-        .arg(flag("dry-run", "Print what would be sent without sending it"))
+        .arg(flag("dry-run", "Print what would be sent without sending it").conflicts_with("watch"))
+        .arg(flag("watch", "Stay, and sync whenever the server or this project has something new"))
         .arg(flag("quiet", "Print nothing; `weir doctor` shows a failure"))
         .arg(stop);
     git::with_options(sealing::with_options(command))
@@ -111,6 +117,36 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
         }
         result => result.map(|answer| Some(answer).filter(|_| is_dry || !is_quiet)),
     }
+}
+
+/// Syncs, and again whenever there is something new, until it is interrupted. `print` is given what happened. Returns
+/// why it ended by itself.
+pub(crate) fn watch(
+    context: &Context,
+    arguments: &ArgMatches,
+    mut print: impl FnMut(Answer) -> Result<(), CommandError>,
+) -> CommandError {
+    let begun = run(context, arguments).and_then(|answer| {
+        answer.map_or(Ok(()), &mut print)?;
+        NewsListener::try_new(context)?.ok_or_else(|| {
+            CommandError::new(ErrorKind::Failed, "cannot listen for news: another process does already")
+                .hint("a client with `weir mcp` listens while it is open; `weir sync` syncs now")
+        })
+    });
+    let exchange = || match run(context, arguments)? {
+        Some(answer) if has_news(&answer.data) => print(answer),
+        _ => Ok(()),
+    };
+    match begun {
+        Ok(listener) => listener.listen(exchange, |error| paint::warn(&error.to_string())),
+        Err(error) => error,
+    }
+}
+
+/// Whether an exchange has sent or received something.
+fn has_news(data: &Value) -> bool {
+    let is_some = |name: &str| data[name].as_array().is_some_and(|list| !list.is_empty());
+    data["sent"] != 0 || is_some("received") || is_some("removed")
 }
 
 fn exchange(

@@ -3,6 +3,7 @@
 mod git;
 mod hazards;
 mod killed;
+mod news;
 mod sealed;
 mod session_end;
 

@@ -89,6 +89,7 @@ fn held(say: Say<'_>) -> Vec<HeldOutput> {
         tool: say(tool),
         at: ago(90),
         tokens,
+        is_estimated: bytes > 64 << 10,
         shown: tokens.map(|tokens| tokens / 9),
         again: tokens.map(|tokens| if tokens > 9_000 { 1_020 } else { 0 }),
         bytes,

@@ -198,6 +198,15 @@ impl TestServer {
         self.exchange(&format!("{head}{body}"))
     }
 
+    /// Sends a GET, and returns the answer to be read while it comes.
+    pub(crate) fn open(&self, path: &str, token: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+        let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n", self.address);
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    }
+
     /// Sends a request as it is, which ends the connection.
     pub(crate) fn exchange(&self, request: &str) -> Reply {
         exchanged(TcpStream::connect(self.address).unwrap(), request)

@@ -13,7 +13,7 @@ use crate::support::{TIMEOUT, age, said, text, wait_until};
 /// How long a hook may take here. An exchange with a server that does not answer takes a minute.
 const MAX_HOOK_TIME: Duration = Duration::from_secs(20);
 /// Longer than the pause between two exchanges that hooks start, in seconds.
-const PAUSE_SECONDS: u64 = 301;
+pub(super) const PAUSE_SECONDS: u64 = 301;
 
 /// A server that takes connections and never answers.
 struct SilentServer(TcpListener);
@@ -49,13 +49,13 @@ impl SilentServer {
 }
 
 impl Person {
-    fn mark(&self) -> PathBuf {
+    pub(super) fn mark(&self) -> PathBuf {
         let projects = std::fs::read_dir(self.home.data().join("projects")).unwrap();
         projects.map(|one| one.unwrap().path().join("team.mark")).find(|path| path.exists()).unwrap()
     }
 
     /// Calls a hook that ends a session or a turn. Returns whether it has started an exchange, which renews the mark.
-    fn starts_a_sync(&self, event: &str) -> bool {
+    pub(super) fn starts_a_sync(&self, event: &str) -> bool {
         let time = || self.mark().metadata().unwrap().modified().unwrap();
         let before = time();
         self.home.hook("s1", event, &json!({ "reason": "exit", "last_assistant_message": "done" }));
@@ -70,7 +70,7 @@ impl Person {
         commands.map(|line| text(&line)).any(|line| line.contains(&project) && line.contains("\0sync\0"))
     }
 
-    fn wait_for_the_sync(&self) {
+    pub(super) fn wait_for_the_sync(&self) {
         assert!(wait_until(TIMEOUT, || !self.is_syncing()), "the exchange never ends");
     }
 }

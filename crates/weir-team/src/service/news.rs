@@ -1,0 +1,184 @@
+//! Tells machines at once that a project has new records, so that they need not ask every few minutes.
+//!
+//! Invariants: who listens holds a connection and neither a thread, a connection to the database nor a call of the
+//! tenant; the number of listeners is bounded, and one tenant leaves room for others; what is written while somebody
+//! begins to listen is told.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::stream;
+use serde::Deserialize;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{Instant, sleep, sleep_until};
+use weir_core::{ProjectKey, Scope, TenantId};
+use weir_http::listen::asked_to_end;
+use weir_http::problem::Problem;
+use weir_records::{Position, TokenScope};
+
+use super::Service;
+use super::answers::read_query;
+
+/// How long an answer lasts at most. A token that was revoked meanwhile is noticed then.
+const MAX_LISTENING: Duration = Duration::from_secs(10 * 60);
+/// How often a line is sent while there is nothing new, so that what lies between keeps the connection.
+const HEARTBEAT: Duration = Duration::from_secs(25);
+/// The least time between two pieces of news, which bounds what a team that writes all the time costs its listeners.
+const PAUSE: Duration = Duration::from_secs(2);
+/// When a machine that found no room should try again.
+const RETRY_SECONDS: u64 = 5 * 60;
+
+/// The query of a listener.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    project: String,
+    /// What the machine has read.
+    #[serde(default)]
+    after: u64,
+}
+
+/// A project of a tenant.
+type Project = (TenantId, ProjectKey);
+
+/// The listeners of a server.
+pub(super) struct News {
+    room: Arc<Semaphore>,
+    /// How many listeners a tenant may have.
+    most_of_tenant: usize,
+    tenants: Mutex<HashMap<TenantId, Arc<Semaphore>>>,
+    projects: Mutex<HashMap<Project, watch::Sender<()>>>,
+}
+
+/// A place among the listeners of a project.
+struct Listener {
+    changed: watch::Receiver<()>,
+    _places: [OwnedSemaphorePermit; 2],
+}
+
+impl News {
+    /// Leaves half of the connections of a server to other requests, and half of the places to other tenants.
+    pub(super) fn new(max_connections: usize) -> Self {
+        let most = (max_connections / 2).max(1);
+        Self {
+            room: Arc::new(Semaphore::new(most)),
+            most_of_tenant: most.div_ceil(2),
+            tenants: Mutex::default(),
+            projects: Mutex::default(),
+        }
+    }
+
+    /// Tells those who listen that the project has changed.
+    pub(super) fn tell(&self, scope: &Scope) {
+        let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        let project = project_of(scope);
+        // An error says that nobody listens any more.
+        if projects.get(&project).is_some_and(|listeners| listeners.send(()).is_err()) {
+            projects.remove(&project);
+        }
+    }
+
+    /// Returns a place, or `None` if too many listen.
+    fn listen(&self, scope: &Scope) -> Option<Listener> {
+        let of_all = Arc::clone(&self.room).try_acquire_owned().ok()?;
+        let of_tenant = {
+            let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+            if !tenants.contains_key(&scope.tenant) {
+                // Each listener shares the places of its tenant.
+                tenants.retain(|_, places| Arc::strong_count(places) > 1);
+            }
+            let places = tenants.entry(scope.tenant.clone());
+            Arc::clone(places.or_insert_with(|| Arc::new(Semaphore::new(self.most_of_tenant))))
+        };
+        let of_tenant = of_tenant.try_acquire_owned().ok()?;
+        let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        let project = project_of(scope);
+        if !projects.contains_key(&project) {
+            projects.retain(|_, listeners| listeners.receiver_count() > 0);
+        }
+        let changed = projects.entry(project).or_insert_with(|| watch::channel(()).0).subscribe();
+        Some(Listener { changed, _places: [of_all, of_tenant] })
+    }
+}
+
+/// Sends an event whenever the project of the query has new records, for a bounded time.
+pub(super) async fn news(State(service): State<Arc<Service>>, request: Request) -> Result<Response, Problem> {
+    let (parts, _) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Read).await?;
+    let wanted: Wanted = read_query(&parts.uri)?;
+    let scope = caller.scope(wanted.project)?;
+    let until = Instant::now() + MAX_LISTENING;
+    // The place is taken before the log is read, so that nothing is written in between unnoticed.
+    let listener = service.news.listen(&scope).ok_or_else(no_room)?;
+    let head = move |service: &Service| service.shelf.ports().log.head(&scope).map_err(|error| service.failure(&error));
+    let Position(head) = service.call_for(caller, move |service, _| head(service)).await?;
+    let is_behind = head != wanted.after;
+    let told = stream::unfold((listener, is_behind), move |(mut listener, is_behind)| async move {
+        if !is_behind {
+            tokio::select! {
+                changed = listener.changed.changed() => changed.ok()?,
+                () = sleep_until(until) => return None,
+                () = asked_to_end() => return None,
+            }
+        }
+        // What is told in the pause before it is told with it.
+        sleep(if is_behind { Duration::ZERO } else { PAUSE }).await;
+        listener.changed.mark_unchanged();
+        Some((Ok::<_, Infallible>(Event::default().event("news").data("new")), (listener, false)))
+    });
+    let waiting = KeepAlive::new().interval(HEARTBEAT).text("nothing new");
+    Ok(Sse::new(told).keep_alive(waiting).into_response())
+}
+
+fn no_room() -> Problem {
+    let detail = "too many machines wait for news";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "No room", detail)
+        .hint("ask for records every few minutes instead; the operator can raise `--max-connections`")
+        .retry_after(RETRY_SECONDS)
+}
+
+fn project_of(scope: &Scope) -> Project {
+    (scope.tenant.clone(), scope.project.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope(tenant: &str, project: &str) -> Scope {
+        Scope { tenant: TenantId(tenant.into()), ..Scope::project(ProjectKey(project.into())) }
+    }
+
+    #[test]
+    fn those_who_listen_to_a_project_are_told_and_others_are_not() {
+        let news = News::new(64);
+        let listen = |tenant: &str, project: &str| news.listen(&scope(tenant, project)).unwrap();
+        let listeners = [("acme", "api"), ("acme", "api"), ("acme", "web"), ("umbrella", "api")];
+        let listeners = listeners.map(|(tenant, project)| listen(tenant, project));
+        news.tell(&scope("acme", "api"));
+        news.tell(&scope("nobody", "listens"));
+        assert_eq!(listeners.map(|listener| listener.changed.has_changed().unwrap()), [true, true, false, false]);
+        news.tell(&scope("acme", "api"));
+        assert_eq!(news.projects.lock().unwrap().len(), 2, "nobody listens to the first one any more");
+    }
+
+    #[test]
+    fn a_tenant_leaves_room_for_others_and_a_place_can_be_taken_again() {
+        let news = News::new(16);
+        let mut of_acme: Vec<_> = (0..4).map(|_| news.listen(&scope("acme", "api")).unwrap()).collect();
+        assert!(news.listen(&scope("acme", "web")).is_none());
+        let others: Vec<_> = (0..4).map(|_| news.listen(&scope("umbrella", "api")).unwrap()).collect();
+        assert!(news.listen(&scope("third", "api")).is_none());
+        of_acme.pop();
+        assert!(news.listen(&scope("third", "api")).is_some());
+        drop((of_acme, others));
+        assert!(news.listen(&scope("fourth", "api")).is_some());
+        assert_eq!([news.tenants.lock().unwrap().len(), news.projects.lock().unwrap().len()], [1, 1]);
+    }
+}
