@@ -9,6 +9,7 @@ import pathlib
 import subprocess
 import tempfile
 
+import mcp_registry
 import tree
 from project import AUTHORS, KEYWORDS, LICENCE, LICENCES, MARKER, NAME, NOTICES, PACKAGING, ROOT, SUMMARY
 from project import die, epoch, repository, version
@@ -43,6 +44,8 @@ def build_main(out, platforms):
     """Returns the path of the package that people install. It depends on the given platforms."""
     optional = {f"{NAME}-{one}": version() for one in sorted(platforms)}
     fields = {"bin": {"weir": "bin/weir.js"}, "engines": {"node": ">=16"}, "optionalDependencies": optional}
+    # By this, the MCP registry knows that the package belongs to the server of that name.
+    fields |= {"mcpName": mcp_registry.name()} if mcp_registry.name() else {}
     files = {
         "bin/weir.js": ((PACKAGING / "npm/weir.js").read_bytes(), 0o755),
         "README.md": ((PACKAGING / "README.md").read_bytes(), 0o644),

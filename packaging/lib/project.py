@@ -57,8 +57,17 @@ def python_version(semantic):
 
 
 def debian_version(semantic):
-    """The same version as Debian sorts it: a tilde comes before everything, so 1.0.0~rc.1 is older than 1.0.0."""
+    """The same version as Debian and RPM sort it: a tilde comes before everything, so 1.0.0~rc.1 is older than 1.0.0."""
     return semantic.replace("-", "~", 1)
+
+
+def filled(path, values):
+    """The text of a template with a value for each `@NAME@` in it."""
+    text = path.read_text()
+    for name, value in values.items():
+        text = text.replace(f"@{name}@", value)
+    left = re.search(r"@[A-Z_0-9]+@", text)
+    return die(f"{path.name} has {left.group()}, which nothing fills") if left else text
 
 
 def repository():

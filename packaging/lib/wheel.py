@@ -5,11 +5,10 @@ The tag says what the program needs, as its bytes say: a static one runs with gl
 
 import base64
 import hashlib
-import time
-import zipfile
 
+import zips
 from project import AUTHORS, KEYWORDS, LICENCE, LICENCES, MARKER, NAME, NOTICES, PACKAGING, ROOT, SUMMARY
-from project import epoch, python_version, repository, version
+from project import python_version, repository, version
 
 # What the manylinux policies allow a program to need.
 ALLOWED = {"libgcc_s.so.1", "libm.so.6", "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
@@ -32,16 +31,7 @@ def build(out, program, notices):
     ]
     record = "".join(f"{name},{_digest(data)},{len(data)}\n" for name, data, _ in files) + f"{info}/RECORD,,\n"
     files.append((f"{info}/RECORD", record.encode(), 0o644))
-    # A zip has no times before 1980, and only even seconds.
-    moment = time.gmtime(max(epoch(), 315532800))[:6]
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, data, mode in files:
-            entry = zipfile.ZipInfo(name, moment)
-            # With the bit of a regular file: pip ignores the mode of an entry without it.
-            entry.external_attr = (0o100000 | mode) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, data)
-    return path
+    return zips.write(path, files)
 
 
 def _tag(program):

@@ -131,6 +131,24 @@ const INSTALLERS: &[Installer] = &[
         ..UNKNOWN
     },
     Installer {
+        name: "rpm",
+        update: &["sudo dnf upgrade ./{package}-VERSION-1.ARCH.rpm  (the file of the new release)"],
+        remove: &["sudo dnf remove {package}"],
+        ..UNKNOWN
+    },
+    Installer {
+        name: "pacman",
+        update: &["git pull && makepkg --syncdeps --install  (in a checkout of {package} from the AUR)"],
+        remove: &["sudo pacman -R {package}"],
+        ..UNKNOWN
+    },
+    Installer {
+        name: "nix",
+        update: &["nix profile upgrade {package}  (or update the input of your flake)"],
+        remove: &["nix profile remove {package}"],
+        ..UNKNOWN
+    },
+    Installer {
         name: "install.sh",
         update: &["sh install.sh{prefix}  (that of the new release)"],
         remove: &["sh install.sh --uninstall{prefix}"],
@@ -299,6 +317,21 @@ mod tests {
             "sh install.sh --uninstall --prefix '/home/me/my tools'",
         );
         check("/usr/bin/weir", Some("deb weir"), "deb", "sudo apt install", "sudo apt remove weir");
+        check("/usr/bin/weir", Some("rpm weir"), "rpm", "sudo dnf upgrade", "sudo dnf remove weir");
+        check(
+            "/usr/bin/weir",
+            Some("pacman weir-cli-bin"),
+            "pacman",
+            "git pull && makepkg",
+            "sudo pacman -R weir-cli-bin",
+        );
+        check(
+            "/nix/store/x-weir-cli-1.0.0/bin/weir",
+            Some("nix weir-cli"),
+            "nix",
+            "nix profile upgrade weir-cli",
+            "nix profile remove weir-cli",
+        );
         check("/opt/my tools/weir", None, "unknown", "not known", "rm '/opt/my tools/weir'");
         check("/opt/weir", Some("spaceship"), "unknown", "not known", "rm /opt/weir");
     }
