@@ -71,6 +71,8 @@ macro_rules! contract_tests {
             an_index_rebuilt_from_zero_equals_the_live_one,
             a_slow_follower_brings_nothing_back,
             an_index_of_a_log_that_was_put_back_starts_again,
+            a_walk_finds_every_head_that_has_moved,
+            several_projects_are_followed_at_once,
             nothing_crosses_tenants_users_and_projects,
         }
     };

@@ -83,10 +83,10 @@ pub use error::{ErrorKind, PortError, Result};
 pub use id::{HostId, RecordId, TextKey};
 pub use names::{NAME_BYTES, name_of};
 pub use ports::{
-    Batch, Blobs, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, MAX_ABOUT, Position, Readers,
-    SearchQuery, Step, StoredRecord, refused_hosts,
+    Batch, Blobs, Head, HeadPage, HeadWalk, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, MAX_ABOUT,
+    Position, ProjectChanges, Readers, SearchQuery, Step, StoredRecord, refused_hosts,
 };
 pub use record::{Audience, Author, Body, FORMAT, Kept, NoteFields, NoteFile, Record};
 pub use shelf::{
-    Confirmation, Forgotten, Found, Hit, Incoming, KeptRecord, Left, NewRecord, Ports, Sender, Shelf, Writer,
+    Confirmation, Followed, Forgotten, Found, Hit, Incoming, KeptRecord, Left, NewRecord, Ports, Sender, Shelf, Writer,
 };

@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use weir_core::{EntryKind, Reference, Scope, Timestamp, UserId};
+use weir_core::{EntryKind, ProjectKey, Reference, Scope, TenantId, Timestamp, UserId};
 
 use crate::error::Result;
 use crate::id::{HostId, RecordId, TextKey};
@@ -50,6 +50,44 @@ pub enum Readers {
     Index,
 }
 
+/// A project of any tenant, with the position of its newest record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    pub tenant: TenantId,
+    pub project: ProjectKey,
+    pub position: Position,
+}
+
+/// Where a walk over the heads of all projects is. The default begins a walk over all of them. The numbers are the
+/// log's own, and good for one log only.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HeadWalk {
+    /// The mark of the walk before. Heads that have not moved since may be left out; 0 leaves none out.
+    pub since: u64,
+    /// The mark of this walk, or 0 until it has begun.
+    pub mark: u64,
+    /// The last head that was looked at.
+    pub last: (u64, u64),
+}
+
+impl HeadWalk {
+    /// Returns the walk after this one.
+    pub fn following(self) -> Self {
+        Self { since: self.mark, ..Self::default() }
+    }
+}
+
+/// Part of a walk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadPage {
+    /// Heads that have moved, and perhaps others.
+    pub heads: Vec<Head>,
+    /// Where to continue: in this walk or, at its end, with the next one.
+    pub next: HeadWalk,
+    /// Whether the walk ends here.
+    pub is_last: bool,
+}
+
 /// The log: the record of truth. Append-only but for removals, which erase.
 ///
 /// An append and its audit are one transaction. The audit names the user of the scope, and the key of its session: on a
@@ -81,6 +119,13 @@ pub trait Log: Send + Sync {
 
     /// Returns the position of the project's newest record, or 0.
     fn head(&self, scope: &Scope) -> Result<Position>;
+
+    /// Goes on with a walk over the heads of all projects of all tenants. A page looks at no more than `limit` heads, or
+    /// at all of them in a log that is for one small team.
+    ///
+    /// A walk finds every head that has moved since the walk before began. That includes one whose transaction was open
+    /// then, however long it takes to commit. This is for an index that follows the log, never for a user.
+    fn moved_heads(&self, walk: HeadWalk, limit: usize) -> Result<HeadPage>;
 
     /// Returns those of these records that are visible in the scope and not erased, in any order.
     fn records(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>>;
@@ -155,6 +200,14 @@ pub struct Step {
     pub to: Position,
 }
 
+/// The changes of one project, among those of several.
+#[derive(Debug, Clone, Copy)]
+pub struct ProjectChanges<'a> {
+    pub scope: &'a Scope,
+    pub changes: &'a [IndexChange],
+    pub step: Step,
+}
+
 /// A search in an index.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SearchQuery {
@@ -204,6 +257,12 @@ pub trait Index: Send + Sync {
     /// returns false: of two processes that follow the log at once, the slower one must not bring back what the faster
     /// one has already removed.
     fn apply(&self, scope: &Scope, changes: &[IndexChange], step: Step) -> Result<bool>;
+
+    /// Applies the changes of several projects as [`apply`](Self::apply) does, and returns a result for each. An index
+    /// that waits for its disk waits once for all of them.
+    fn apply_all(&self, projects: &[ProjectChanges<'_>]) -> Vec<Result<bool>> {
+        projects.iter().map(|project| self.apply(project.scope, project.changes, project.step)).collect()
+    }
 
     fn search(&self, scope: &Scope, query: &SearchQuery) -> Result<IndexHits>;
 

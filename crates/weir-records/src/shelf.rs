@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use follow::Followed;
 pub use forget::{Forgotten, Left};
 pub use import::{Incoming, Sender};
 pub use keep::NewRecord;

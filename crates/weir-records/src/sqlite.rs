@@ -7,6 +7,7 @@ mod accounts;
 mod db;
 mod deletion;
 mod files;
+mod heads;
 mod hosts;
 mod index;
 mod log;

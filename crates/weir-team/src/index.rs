@@ -28,7 +28,7 @@ use tantivy::{Directory as _, IndexReader, IndexSettings, ReloadPolicy};
 use weir_core::{Scope, TenantId};
 use weir_ledger::private;
 use weir_records::{
-    ErrorKind, Index, IndexChange, IndexHits, PortError, Position, RecordId, Result, SearchQuery, Step,
+    ErrorKind, Index, IndexChange, IndexHits, PortError, Position, ProjectChanges, RecordId, Result, SearchQuery, Step,
 };
 
 use self::edit::{Change, Work};
@@ -214,14 +214,14 @@ impl TantivyIndex {
         let directory = MmapDirectory::open(folder)?;
         let index = tantivy::Index::builder().schema(schema).settings(settings).open_or_create(directory)?;
         index.tokenizers().register(analysis::TOKENIZER, analysis::WordTokenizer::default());
-        let writing = Mutex::new(Writing::open(&index)?);
+        let mut writing = Writing::open(&index, folder)?;
         clear_staging(folder)?;
         let metas = index.load_metas()?;
         let is_empty = metas.payload.is_none() && metas.segments.is_empty();
         let (progress, started) = if is_empty {
-            (Progress::new(vectors.model().unwrap_or_default()), Started::Empty)
+            (Progress::new(vectors.model().unwrap_or_default(), &mut writing.file)?, Started::Empty)
         } else {
-            (Progress::parse(metas.payload.as_deref(), vectors.model())?, Started::Found)
+            (Progress::read(metas.payload.as_deref(), vectors.model(), &writing.file)?, Started::Found)
         };
         // Files are kept for as long as something describes their segment.
         drop(metas);
@@ -233,7 +233,7 @@ impl TantivyIndex {
             fields,
             progress: RwLock::new(progress),
             queue: Queue::default(),
-            writing,
+            writing: Mutex::new(writing),
             failed_merges: AtomicU64::new(0),
             removals: AtomicU64::new(0),
             started,
@@ -294,6 +294,15 @@ impl Index for TantivyIndex {
         let place = Place::of(scope);
         let changes = self.changes(&place, changes);
         self.write("index records", place, Work::Apply { changes, step })
+    }
+
+    fn apply_all(&self, projects: &[ProjectChanges<'_>]) -> Vec<Result<bool>> {
+        let works = projects.iter().map(|project| {
+            let place = Place::of(project.scope);
+            let changes = self.changes(&place, project.changes);
+            (place, Work::Apply { changes, step: project.step })
+        });
+        self.write_all("index records", works.collect())
     }
 
     fn search(&self, scope: &Scope, query: &SearchQuery) -> Result<IndexHits> {

@@ -16,7 +16,8 @@
 //! - What a backend says about itself goes to the operator, not into an answer.
 //! - A server keeps nothing that another one on the same database would need. Its index follows the log by itself.
 //! - Tenants are separated twice: every statement names the tenant, and row-level security shows a transaction only the
-//!   rows of the tenant that it has entered. The program's role owns nothing and bypasses nothing; if it could do more
+//!   rows of the tenant that it has entered. Two functions of the owner go beyond that: one finds a token by its id, one
+//!   lists the projects with their positions, for the index. The program's role owns nothing and bypasses nothing; if it could do more
 //!   than it needs, the log refuses to open. The tests try each of the two without the other.
 //! - An append holds the lock on the project's head until it commits, so records become visible in the order of their
 //!   positions. With a sequence instead, a reader could skip one that appears later.
@@ -34,7 +35,7 @@
 //! service/sync     uploads and downloads, quota ┐
 //! service/entries  search, get                  ├ Shelf: Log, Index, Blobs
 //! service/notes    keep, confirm, forget        ┘
-//! service/indexer  follows the log after a write; copying copies the index from time to time
+//! service/indexer  follows the log: after a write, and by a walk over all heads; copying copies the index
 //! ```
 //!
 //! # Example

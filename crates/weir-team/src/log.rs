@@ -13,6 +13,7 @@ mod append;
 mod database;
 mod deletion;
 mod fault;
+mod heads;
 mod hosts;
 mod moving;
 mod options;
@@ -30,7 +31,8 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use weir_core::{Reference, Scope};
 use weir_records::{
-    Batch, ErrorKind, HostId, Log, PortError, Position, Readers, Record, RecordId, Result, StoredRecord, TextKey,
+    Batch, ErrorKind, HeadPage, HeadWalk, HostId, Log, PortError, Position, Readers, Record, RecordId, Result,
+    StoredRecord, TextKey,
 };
 
 pub use self::accounts::PostgresAccounts;
@@ -87,6 +89,10 @@ impl Log for PostgresLog {
         let doing = "read the head of the log";
         let rows = self.database.read(doing, scope, &HEAD, &[&scope.tenant.0, &scope.project.0])?;
         Ok(Position(number(&rows).map_err(|fault| fault.at(doing))?))
+    }
+
+    fn moved_heads(&self, walk: HeadWalk, limit: usize) -> Result<HeadPage> {
+        heads::moved(&self.database, walk, limit)
     }
 
     fn records(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {

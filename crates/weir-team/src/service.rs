@@ -49,7 +49,7 @@ use self::callers::Caller;
 use self::calls::TenantCalls;
 pub use self::copying::Copying;
 use self::figures::Figures;
-use self::indexer::Announcements;
+use self::indexer::{Announcements, CatchUp};
 use self::news::News;
 pub use self::oauth::ResourceServer;
 use self::rates::{Pace, Rates};
@@ -63,7 +63,7 @@ use crate::log::DEFAULT_CONNECTIONS;
 pub const DEFAULT_TENANT_RECORDS: u64 = 1_000_000;
 /// How many bytes a tenant may have if nothing else was set: 20 GiB.
 pub const DEFAULT_TENANT_BYTES: u64 = 20 << 30;
-/// How many projects a tenant may have. Each commit of the index names all projects of all tenants.
+/// How many projects a tenant may have. A server has the positions of all projects of all tenants in memory.
 const DEFAULT_TENANT_PROJECTS: usize = 10_000;
 /// How long a call may take.
 const DEFAULT_CALL_TIME: Duration = Duration::from_secs(60);
@@ -125,6 +125,8 @@ pub struct ServiceOptions {
     pub copying: Option<Copying>,
     /// The model that queries are embedded with, if the index has its vectors.
     pub meaning: Option<Meaning>,
+    /// How often the server looks for records that other servers have written, so that its index follows them.
+    pub walk_every: Duration,
 }
 
 impl ServiceOptions {
@@ -150,6 +152,7 @@ impl ServiceOptions {
             index_started: None,
             copying: None,
             meaning: None,
+            walk_every: indexer::WALK_EVERY,
         }
     }
 }
@@ -164,6 +167,7 @@ pub struct Service {
     tenant_calls: TenantCalls,
     figures: Figures,
     readiness: Readiness,
+    catch_up: CatchUp,
     changed: Announcements,
     news: News,
 }
@@ -186,6 +190,7 @@ impl Service {
             tenant_calls,
             figures: Figures::default(),
             readiness: Readiness::default(),
+            catch_up: CatchUp::default(),
             changed,
             news,
         });
@@ -256,7 +261,12 @@ impl Service {
 
     /// Announces that a project has new records, to those who index and to those who listen.
     fn announce(&self, scope: &Scope) {
-        self.news.tell(scope);
+        if self.news.is_listened(scope)
+            // If the log does not say it now, the next walk over the heads does.
+            && let Ok(head) = self.shelf.ports().log.head(scope)
+        {
+            self.news.tell(scope, head);
+        }
         self.changed.add(scope);
     }
 

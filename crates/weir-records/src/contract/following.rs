@@ -3,7 +3,7 @@
 use weir_core::WhyGone::Forgotten;
 
 use super::*;
-use crate::{IndexChange, IndexedRecord, Position, Step};
+use crate::{Followed, Head, HeadWalk, IndexChange, IndexedRecord, Position, Step};
 
 const WORDS: [&str; 6] = ["alpha", "beta", "gamma", "delta", "alpha gamma", "note"];
 
@@ -80,4 +80,72 @@ pub fn an_index_of_a_log_that_was_put_back_starts_again(new: NewShelf<'_>) {
     let put_back = Shelf::new(ports, Writer::new().unwrap());
     assert_eq!(found(&put_back, &ana(), "gone present"), [kept]);
     assert_eq!(put_back.ports().index.position(&ana()).unwrap(), Position(1));
+}
+
+/// Goes on with a walk to its end, in small pages. Returns what it finds, in order, and where the next one begins.
+fn walk_to_end(shelf: &Shelf, mut walk: HeadWalk) -> (Vec<Head>, HeadWalk) {
+    let mut found = Vec::new();
+    loop {
+        let page = shelf.ports().log.moved_heads(walk, 2).unwrap();
+        found.extend(page.heads);
+        walk = page.next;
+        if page.is_last {
+            found.sort_by(|a, b| (&a.tenant, &a.project).cmp(&(&b.tenant, &b.project)));
+            return (found, walk);
+        }
+    }
+}
+
+/// A walk over the heads finds those of all tenants, and the next one at least those that have moved since.
+pub fn a_walk_finds_every_head_that_has_moved(new: NewShelf<'_>) {
+    let shelf = new();
+    let (none, walk) = walk_to_end(&shelf, HeadWalk::default());
+    assert_eq!(none, []);
+    let places = [ana(), scope("acme", "ana", "web"), scope("umbrella", "eve", "api"), scope("zeta", "eve", "api")];
+    for place in &places {
+        keep(&shelf, place, "first");
+    }
+    let head = |place: &Scope, position| Head {
+        tenant: place.tenant.clone(),
+        project: place.project.clone(),
+        position: Position(position),
+    };
+    let all: Vec<Head> = places.iter().map(|place| head(place, 1)).collect();
+    for begun in [walk, HeadWalk::default()] {
+        assert_eq!(walk_to_end(&shelf, begun).0, all);
+    }
+    let mut walk = walk_to_end(&shelf, walk).1;
+    for (count, place) in (2..).zip([&places[0], &places[2]].repeat(2)) {
+        keep(&shelf, place, "more");
+        let (found, next) = walk_to_end(&shelf, walk);
+        let expected = head(place, 1 + count / 2);
+        assert!(found.contains(&expected), "{found:?} {expected:?}");
+        walk = next;
+    }
+    // A mark that the log has not given yet, as another log may have.
+    let stale = HeadWalk { since: 1 << 60, ..HeadWalk::default() };
+    assert_eq!(walk_to_end(&shelf, stale).0.len(), places.len());
+}
+
+/// The index follows several projects in one go, with the same result as one after the other.
+pub fn several_projects_are_followed_at_once(new: NewShelf<'_>) {
+    let shelf = new();
+    let places: Vec<Scope> = (0..9).map(|number| scope("acme", "ana", &format!("p{number}"))).collect();
+    for (count, place) in places.iter().enumerate() {
+        for number in 0..count {
+            keep(&shelf, place, &format!("amber {number}"));
+        }
+    }
+    let gone = keep(&shelf, &places[3], "fleeting");
+    let followed: Vec<Followed> = shelf.follow_all(&places, 10_000).into_iter().map(Result::unwrap).collect();
+    assert!(followed.iter().all(|followed| !followed.is_behind), "{followed:?}");
+    for (count, place) in places.iter().enumerate() {
+        let position = shelf.ports().index.position(place).unwrap();
+        assert_eq!(position, shelf.ports().log.head(place).unwrap());
+        let hits = shelf.ports().index.search(place, &SearchQuery::new("amber", 100)).unwrap().hits;
+        assert_eq!(hits.len(), count);
+    }
+    let removed = shelf.forget(&places[3], gone.id, Forgotten, NOW).unwrap();
+    assert_eq!(removed.left.in_index, 0);
+    assert!(shelf.follow_all(&places, 10_000).into_iter().all(|followed| followed.unwrap().positions == 0));
 }

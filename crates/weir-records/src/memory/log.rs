@@ -9,7 +9,7 @@ use super::{Place, lock, place};
 use crate::erased::{Imprint, KnownContent};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
-use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
+use crate::ports::{Batch, Head, HeadPage, HeadWalk, Log, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
 use crate::sealed::GRANTS;
 
@@ -24,6 +24,8 @@ struct State {
     ids: BTreeMap<(TenantId, RecordId), (Place, usize)>,
     /// Whose each host is; `None` for that of a server.
     hosts: BTreeMap<(TenantId, HostId), Option<UserId>>,
+    /// How often a head has moved.
+    moves: u64,
 }
 
 #[derive(Debug, Default)]
@@ -32,6 +34,8 @@ struct Project {
     records: Vec<Option<Record>>,
     imprints: Vec<Imprint>,
     about: BTreeMap<RecordId, Vec<usize>>,
+    /// Which of all moves was the last of its head.
+    moved: u64,
 }
 
 /// What has to be undone if a later record of the same call fails.
@@ -85,6 +89,20 @@ impl Log for MemoryLog {
     fn head(&self, scope: &Scope) -> Result<Position> {
         let state = lock(&self.state);
         Ok(Position(state.projects.get(&place(scope)).map_or(0, |project| project.records.len()) as u64))
+    }
+
+    fn moved_heads(&self, walk: HeadWalk, _: usize) -> Result<HeadPage> {
+        let state = lock(&self.state);
+        // A mark that this log has not given finds all.
+        let since = if walk.since <= state.moves { walk.since } else { 0 };
+        let moved = state.projects.iter().filter(|(_, project)| project.moved > since);
+        let heads = moved.map(|((tenant, project), state)| Head {
+            tenant: tenant.clone(),
+            project: project.clone(),
+            position: Position(state.records.len() as u64),
+        });
+        let next = HeadWalk { mark: state.moves, ..walk }.following();
+        Ok(HeadPage { heads: heads.collect(), next, is_last: true })
     }
 
     fn records(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
@@ -174,6 +192,8 @@ impl State {
         }
         project.records.push((!is_erased).then(|| record.clone()));
         project.imprints.push(Imprint::of(&json));
+        self.moves += 1;
+        project.moved = self.moves;
         self.ids.insert(id, (place.clone(), at));
         done.appended.push(record.id);
         Ok(Position(at as u64 + 1))

@@ -1,11 +1,14 @@
 //! Brings the index up to the head of the log. This is the only way into the index.
 
+use std::panic::resume_unwind;
+use std::thread::ScopedJoinHandle;
+
 use weir_core::{Scope, entry, terminal};
 
 use super::Shelf;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::RecordId;
-use crate::ports::{IndexChange, IndexedRecord, Position, Readers, Step, StoredRecord};
+use crate::ports::{IndexChange, IndexedRecord, Position, ProjectChanges, Readers, Step, StoredRecord};
 use crate::record::{Body, Kept, Record};
 
 /// How many records are read at once. A sealed one may have 2 MiB.
@@ -14,6 +17,38 @@ const BATCH: usize = 32;
 const MAX_CHANGES: usize = 16 << 10;
 /// How much text is indexed at once, in bytes. A step ends with the record that exceeds it.
 const MAX_STEP_BYTES: usize = 16 << 20;
+/// How many threads read when several projects are followed.
+const MAX_READERS: usize = 4;
+
+/// How far a project was followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Followed {
+    /// How many positions of the log the index has gone past.
+    pub positions: u64,
+    /// Whether there may be more to follow.
+    pub is_behind: bool,
+}
+
+/// How much is gathered at once.
+#[derive(Clone, Copy)]
+struct Room {
+    changes: usize,
+    bytes: usize,
+}
+
+/// What is new in the log of a project.
+enum Gathered {
+    Nothing,
+    /// The index had to be emptied first.
+    Cleared,
+    /// It was not looked at.
+    Later,
+    Changes {
+        changes: Vec<IndexChange>,
+        step: Step,
+        is_all: bool,
+    },
+}
 
 impl Shelf {
     /// Drops the index of the scope's project and makes it again from the log. Returns how many changes it followed.
@@ -52,39 +87,96 @@ impl Shelf {
         Ok(())
     }
 
+    /// Brings the index of several projects up to the head of the log, in one go for all of them, and returns how far
+    /// each was followed. Indexes about `most` changes at once, and gives each project the same share, so that a large
+    /// one leaves room for others.
+    pub fn follow_all(&self, scopes: &[Scope], most: usize) -> Vec<Result<Followed>> {
+        let count = scopes.len().max(1);
+        let room = Room { changes: (most.min(MAX_CHANGES) / count).max(1), bytes: MAX_STEP_BYTES / count };
+        let gathered = self.gather_all(scopes, room);
+        let ready = scopes.iter().zip(&gathered).filter_map(|(scope, gathered)| match gathered {
+            Ok(Gathered::Changes { changes, step, .. }) => Some(ProjectChanges { scope, changes, step: *step }),
+            _ => None,
+        });
+        let mut applied = self.ports.index.apply_all(&ready.collect::<Vec<_>>()).into_iter();
+        let followed = gathered.into_iter().map(|gathered| match gathered? {
+            Gathered::Nothing => Ok(Followed { positions: 0, is_behind: false }),
+            Gathered::Cleared | Gathered::Later => Ok(Followed { positions: 0, is_behind: true }),
+            Gathered::Changes { step, is_all, .. } => {
+                // If another thread was faster, the next turn begins where it has come.
+                let is_applied = applied.next().unwrap_or(Ok(false))?;
+                Ok(Followed { positions: step.to.0 - step.from.0, is_behind: !(is_applied && is_all) })
+            }
+        });
+        followed.collect()
+    }
+
+    /// Gathers the changes of several projects. A log or a store of texts that is far away answers several at once. If
+    /// one of them cannot be used, the rest is left for the next turn instead of waiting for it each time.
+    fn gather_all(&self, scopes: &[Scope], room: Room) -> Vec<Result<Gathered>> {
+        let each = scopes.len().div_ceil(MAX_READERS).max(1);
+        let gather = |scopes: &[Scope]| -> Vec<Result<Gathered>> {
+            let mut is_down = false;
+            let gather = |scope| {
+                let gathered = if is_down { Ok(Gathered::Later) } else { self.gather(scope, room) };
+                is_down |= gathered.as_ref().is_err_and(|error| error.kind == ErrorKind::Unavailable);
+                gathered
+            };
+            scopes.iter().map(gather).collect()
+        };
+        if scopes.len() == 1 {
+            return gather(scopes);
+        }
+        std::thread::scope(|threads| {
+            let readers = scopes.chunks(each).map(|scopes| threads.spawn(move || gather(scopes)));
+            let readers: Vec<_> = readers.collect();
+            let join = |reader: ScopedJoinHandle<'_, _>| reader.join().unwrap_or_else(|panic| resume_unwind(panic));
+            readers.into_iter().flat_map(join).collect()
+        })
+    }
+
     /// Indexes as much as fits in one step, but not many more than `most` changes. Returns how many changes that were,
     /// or `None` if there was nothing to do.
     fn step(&self, scope: &Scope, most: usize) -> Result<Option<usize>> {
+        match self.gather(scope, Room { changes: most.min(MAX_CHANGES), bytes: MAX_STEP_BYTES })? {
+            Gathered::Nothing => Ok(None),
+            Gathered::Cleared | Gathered::Later => Ok(Some(0)),
+            Gathered::Changes { changes, step, .. } => {
+                // If another process was faster, the next step begins where it has come.
+                self.ports.index.apply(scope, &changes, step)?;
+                Ok(Some(changes.len().max(1)))
+            }
+        }
+    }
+
+    /// Reads what is new in the log of a project, until the room is used up.
+    fn gather(&self, scope: &Scope, room: Room) -> Result<Gathered> {
         let from = self.ports.index.position(scope)?;
-        let (mut changes, mut bytes, mut to) = (Vec::new(), 0, from);
-        while changes.len() < most.min(MAX_CHANGES) && bytes <= MAX_STEP_BYTES {
+        let (mut changes, mut bytes, mut to, mut is_all) = (Vec::new(), 0, from, false);
+        while !is_all && changes.len() < room.changes && bytes <= room.bytes {
             let batch = match self.ports.log.read_since(scope, to, BATCH, Readers::Index) {
                 // The log was put back to an older state, so the index has followed what is gone.
                 Err(PortError { kind: ErrorKind::Ahead, .. }) => {
                     self.ports.index.clear(scope)?;
-                    return Ok(Some(0));
+                    return Ok(Gathered::Cleared);
                 }
                 other => other?,
             };
-            if batch.next == to {
-                break;
-            }
-            to = batch.next;
             let count = batch.records.len();
+            is_all = count < BATCH;
+            to = batch.next;
             for (number, StoredRecord { position, record }) in batch.records.into_iter().enumerate() {
                 changes.extend(self.change(scope, &record)?.inspect(|change| bytes += size(change)));
-                if bytes > MAX_STEP_BYTES && number + 1 < count {
-                    to = position;
+                if bytes > room.bytes && number + 1 < count {
+                    (to, is_all) = (position, false);
                     break;
                 }
             }
         }
         if to == from {
-            return Ok(None);
+            return Ok(Gathered::Nothing);
         }
-        // If another process was faster, the next step begins where it has come.
-        self.ports.index.apply(scope, &changes, Step { from, to })?;
-        Ok(Some(changes.len().max(1)))
+        Ok(Gathered::Changes { changes, step: Step { from, to }, is_all })
     }
 
     fn change(&self, scope: &Scope, record: &Record) -> Result<Option<IndexChange>> {
@@ -140,6 +232,27 @@ mod tests {
 
     use super::*;
     use crate::{Audience, NewRecord, Writer, memory};
+
+    #[test]
+    fn following_several_projects_gives_each_its_share() {
+        let shelf = Shelf::new(memory::ports(), Writer::new().unwrap());
+        let scope = |name: &str| Scope::project(ProjectKey(name.into()));
+        let scopes = [scope("large"), scope("small"), scope("empty")];
+        for (scope, count) in scopes.iter().zip([5 * BATCH, 2, 0]) {
+            for number in 0..count {
+                let note = NewRecord::new(EntryKind::Note, Audience::Team, "a note", number.to_string());
+                shelf.keep(scope, note, Timestamp(1)).unwrap();
+            }
+        }
+        let turn =
+            || -> Vec<Followed> { shelf.follow_all(&scopes, 6 * BATCH).into_iter().map(Result::unwrap).collect() };
+        let followed = |positions: usize, is_behind| Followed { positions: positions as u64, is_behind };
+        assert_eq!(turn(), [followed(2 * BATCH, true), followed(2, false), followed(0, false)]);
+        assert_eq!(turn(), [followed(2 * BATCH, true), followed(0, false), followed(0, false)]);
+        assert_eq!(turn()[0], followed(BATCH, false));
+        assert_eq!(turn()[0], followed(0, false));
+        assert!(shelf.follow_all(&[], 1).is_empty());
+    }
 
     #[test]
     fn following_stops_soon_after_as_many_changes_as_were_asked_for() {

@@ -10,12 +10,13 @@ use weir_ledger::Migration;
 use weir_ledger::Sql as _;
 
 use super::db::{Database, Fault};
+use super::heads;
 use super::hosts;
 use super::moving::check_unlocked;
 use crate::erased::{Imprint, KnownContent};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
-use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
+use crate::ports::{Batch, HeadPage, HeadWalk, Log, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
 use crate::sealed::GRANTS;
 
@@ -81,6 +82,10 @@ impl Log for SqliteLog {
 
     fn head(&self, scope: &Scope) -> Result<Position> {
         self.database.read("read the head of the log", |tx| Ok(head(tx, scope)?))
+    }
+
+    fn moved_heads(&self, walk: HeadWalk, _: usize) -> Result<HeadPage> {
+        heads::moved(&self.database, walk)
     }
 
     fn records(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {

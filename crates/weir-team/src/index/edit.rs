@@ -5,7 +5,7 @@ use weir_records::{RecordId, Step};
 
 use super::fields::{Fact, Fields, IndexedDocument, Place};
 use super::lookup::{existing, segments_with};
-use super::progress::Progress;
+use super::progress::{Changes, Progress};
 
 /// What a call wants to have written.
 pub(super) enum Work {
@@ -29,8 +29,10 @@ pub(super) struct Edit<'a> {
     pub(super) fields: &'a Fields,
     pub(super) searcher: &'a Searcher,
     pub(super) writer: &'a IndexWriter,
-    /// The state after the commit.
-    pub(super) progress: Progress,
+    /// The state before the commit.
+    pub(super) progress: &'a Progress,
+    /// What the commit changes of it.
+    pub(super) changes: Changes,
     /// Whether there is anything to commit.
     pub(super) is_changed: bool,
     /// Whether something is removed.
@@ -43,11 +45,11 @@ impl Edit<'_> {
         match work {
             Work::Apply { changes, step } => self.apply(place, changes, step),
             Work::RemoveProject => {
-                self.is_changed |= self.progress.remove(place);
+                self.forget(self.progress.known(place).map(|_| place.clone()));
                 self.remove_all(Fact::Project(place))
             }
             Work::RemoveTenant => {
-                self.is_changed |= self.progress.remove_tenant(&place.tenant);
+                self.forget(self.progress.projects_of(&place.tenant));
                 self.remove_all(Fact::Tenant(place))
             }
         }
@@ -75,9 +77,17 @@ impl Edit<'_> {
             }
         }
         state.position = step.to.0;
-        self.progress.set(place, state);
+        self.changes.insert(place.clone(), Some(state));
         self.is_changed = true;
         Ok(true)
+    }
+
+    /// Notes that projects are not known any more.
+    fn forget(&mut self, projects: impl IntoIterator<Item = Place>) {
+        for place in projects {
+            self.changes.insert(place, None);
+            self.is_changed = true;
+        }
     }
 
     fn remove_all(&mut self, fact: Fact<'_>) -> tantivy::Result<bool> {

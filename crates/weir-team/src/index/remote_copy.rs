@@ -6,8 +6,8 @@
 //!
 //! Invariants: a manifest is written after everything that it names, and what it does not name is deleted after that,
 //! so a copy that is interrupted leaves the one before as it was. A copy is data: it is checked against its hashes
-//! before it is opened, and one that does not match is not used. The positions in the log are in the same file that
-//! makes the others an index, so the two are never of different times.
+//! before it is opened, and one that does not match is not used. The file that makes the others an index says which
+//! positions in the log belong to it, so the two are never of different times.
 
 mod manifest;
 mod staging;
@@ -32,6 +32,7 @@ use self::manifest::{CopiedFile, MANIFEST, MAX_MANIFEST_BYTES, MAX_PART_BYTES, M
 use self::staging::Staging;
 pub(super) use self::staging::clear_staging;
 use super::error::{from_engine, from_system};
+use super::progress::PROGRESS_FILE;
 use super::{Started, TantivyIndex};
 use crate::blobs::ObjectBlobs;
 
@@ -149,7 +150,8 @@ impl CopyPlace {
         let directory =
             MmapDirectory::open(folder).map_err(|error| from_engine(&TantivyError::from(error), RESTORE))?;
         // Before the files, so that the engine deletes them if the rest does not arrive.
-        let names: Vec<&str> = manifest.files.iter().map(|file| file.name.as_str()).collect();
+        let names = manifest.files.iter().map(|file| file.name.as_str());
+        let names: Vec<&str> = names.filter(|name| *name != PROGRESS_FILE).collect();
         let managed = serde_json::to_vec(&names).map_err(|error| failed(error.into()))?;
         directory.atomic_write(Path::new(MANAGED_FILE), &managed).map_err(failed)?;
         let mut meta = Vec::new();
@@ -230,7 +232,7 @@ impl IndexCopier {
         drop(staging);
         let manifest = Manifest::of(files, COPY)?;
         self.place.objects.write_object(path_of(self.place.server, MANIFEST), manifest.to_json(COPY)?, COPY)?;
-        let lasting = manifest.files.iter().filter(|file| file.name != META_FILE);
+        let lasting = manifest.files.iter().filter(|file| ![META_FILE, PROGRESS_FILE].contains(&file.name.as_str()));
         known.files = lasting.map(|file| (file.name.clone(), file.parts.clone())).collect();
         known.mark = Some(mark);
         self.place.clean_up(&manifest)?;

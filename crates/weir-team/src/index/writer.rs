@@ -15,13 +15,14 @@ use std::{fs, io};
 use tantivy::index::SegmentId;
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::{Directory as _, FutureResult, Index, IndexWriter, SegmentMeta};
+use weir_ledger::private;
 use weir_records::{ErrorKind, PortError, Result};
 
 use super::TantivyIndex;
 use super::edit::{Edit, Work};
 use super::error::Failure;
 use super::fields::Place;
-use super::progress::Progress;
+use super::progress::{Changes, PROGRESS_FILE, Progress, ProgressFile};
 use super::remote_copy::META_FILE;
 
 /// The memory of the writer, in bytes. What exceeds it becomes a segment on the disk before the commit.
@@ -73,6 +74,7 @@ impl Queue {
 
 /// What the thread that writes has.
 pub(super) struct Writing {
+    pub(super) file: ProgressFile,
     /// Gone after a failure, until the next call.
     writer: Option<IndexWriter>,
     merging: Option<Merging>,
@@ -88,9 +90,10 @@ struct Merging {
 
 impl Writing {
     /// Takes the only writer of an index.
-    pub(super) fn open(index: &Index) -> tantivy::Result<Self> {
+    pub(super) fn open(index: &Index, folder: &Path) -> tantivy::Result<Self> {
+        // It keeps other processes out.
         let writer = Some(open_writer(index)?);
-        Ok(Self { writer, merging: None, is_unclean: false })
+        Ok(Self { file: ProgressFile::open(folder)?, writer, merging: None, is_unclean: false })
     }
 
     fn writer(&mut self, index: &Index) -> tantivy::Result<&mut IndexWriter> {
@@ -117,21 +120,30 @@ fn open_writer(index: &Index) -> tantivy::Result<IndexWriter> {
 impl TantivyIndex {
     /// Has something written, by this thread or by the one that writes now, and returns whether it applied.
     pub(super) fn write(&self, doing: &str, place: Place, work: Work) -> Result<bool> {
-        let outcome = Arc::new(OnceLock::new());
-        lock(&self.queue.0).push_back(Job { place, work, outcome: Arc::clone(&outcome) });
+        self.write_all(doing, vec![(place, work)]).into_iter().collect::<Result<Vec<bool>>>().map(|done| done == [true])
+    }
+
+    /// Has several things written as [`Self::write`] does, in as few commits as they need, and returns a result for
+    /// each.
+    pub(super) fn write_all(&self, doing: &str, works: Vec<(Place, Work)>) -> Vec<Result<bool>> {
+        let outcomes: Vec<_> = works.iter().map(|_| Arc::new(OnceLock::new())).collect();
+        let jobs = works.into_iter().zip(&outcomes);
+        let jobs = jobs.map(|((place, work), outcome)| Job { place, work, outcome: Arc::clone(outcome) });
+        lock(&self.queue.0).extend(jobs);
         let mut writing = lock(&self.writing);
-        while outcome.get().is_none() {
+        while outcomes.iter().any(|outcome| outcome.get().is_none()) {
             let batch = self.queue.take_batch();
             if batch.is_empty() {
                 break;
             }
             self.write_batch(&mut writing, batch);
         }
-        match outcome.get() {
+        let result = |outcome: Arc<OnceLock<Result<bool, Failure>>>| match outcome.get() {
             Some(Ok(applied)) => Ok(*applied),
             Some(Err(failure)) => Err(failure.at(doing)),
             None => Err(PortError::new(ErrorKind::Unavailable, doing).because("a thread that wrote to it has failed")),
-        }
+        };
+        outcomes.into_iter().map(result).collect()
     }
 
     /// Removes what is left of removed records, if a crash came before that.
@@ -165,6 +177,9 @@ impl TantivyIndex {
             }
         }
         fs::write(folder.join(META_FILE), self.index.directory().atomic_read(Path::new(META_FILE))?)?;
+        // It changes in its place, so it is copied and not linked.
+        fs::copy(self.folder.join(PROGRESS_FILE), folder.join(PROGRESS_FILE))?;
+        names.push(PROGRESS_FILE.to_owned());
         names.sort();
         Ok(names)
     }
@@ -190,42 +205,59 @@ impl TantivyIndex {
     }
 
     fn commit_all(&self, writing: &mut Writing, works: Vec<(Place, Work)>) -> tantivy::Result<Vec<bool>> {
-        let searcher = self.reader.searcher();
+        let (searcher, progress) = (self.reader.searcher(), self.progress());
         let mut edit = Edit {
             fields: &self.fields,
             searcher: &searcher,
             writer: writing.writer(&self.index)?,
-            progress: self.progress().clone(),
+            progress: &progress,
+            changes: Changes::new(),
             is_changed: false,
             removes: false,
         };
         let applied: Vec<bool> =
             works.into_iter().map(|(place, work)| edit.add(&place, work)).collect::<tantivy::Result<_>>()?;
-        let Edit { progress, is_changed, removes, .. } = edit;
+        let Edit { changes, is_changed, removes, .. } = edit;
+        drop(progress);
         // It keeps files on the disk that are about to be deleted.
         drop(searcher);
         if is_changed {
             writing.is_unclean |= removes;
             // Counted before anything can fail: a copy too many does no harm.
             self.removals.fetch_add(u64::from(removes), Ordering::Relaxed);
-            self.commit(writing, progress)?;
+            self.commit(writing, changes)?;
         }
         Ok(applied)
     }
 
-    fn commit(&self, writing: &mut Writing, progress: Progress) -> tantivy::Result<()> {
-        let payload = progress.to_payload()?;
+    fn commit(&self, writing: &mut Writing, changes: Changes) -> tantivy::Result<()> {
+        let payload = self.progress().payload_with(&changes)?;
         let mut prepared = writing.writer(&self.index)?.prepare_commit()?;
         prepared.set_payload(&payload);
         prepared.commit()?;
-        self.publish(progress)?;
+        self.publish(|progress| progress.follow(changes))?;
+        self.save_progress(writing)?;
         if writing.is_unclean { self.expunge(writing) } else { self.merge_in_background(writing) }
     }
 
     /// Shows a commit to searches, and then gives out its positions.
-    fn publish(&self, progress: Progress) -> tantivy::Result<()> {
+    fn publish(&self, change: impl FnOnce(&mut Progress)) -> tantivy::Result<()> {
         self.reader.reload()?;
-        *self.progress.write().unwrap_or_else(PoisonError::into_inner) = progress;
+        change(&mut self.progress.write().unwrap_or_else(PoisonError::into_inner));
+        Ok(())
+    }
+
+    /// Moves positions from the payload of the commits to the database, if they have become many.
+    fn save_progress(&self, writing: &mut Writing) -> tantivy::Result<()> {
+        let progress = self.progress();
+        if !progress.is_to_be_saved() {
+            return Ok(());
+        }
+        // The name of the commit's file, so that after a power cut the database is not ahead of it.
+        private::sync(&self.folder)?;
+        progress.write(&mut writing.file)?;
+        drop(progress);
+        self.progress.write().unwrap_or_else(PoisonError::into_inner).saved();
         Ok(())
     }
 
@@ -289,11 +321,13 @@ impl TantivyIndex {
     fn recover(&self, writing: &mut Writing) {
         // Dropping the writer forgets what it has not committed, and stops its merges.
         (writing.writer, writing.merging) = (None, None);
-        let committed =
-            self.index.load_metas().and_then(|metas| Progress::parse(metas.payload.as_deref(), self.vectors.model()));
+        let committed = self
+            .index
+            .load_metas()
+            .and_then(|metas| Progress::read(metas.payload.as_deref(), self.vectors.model(), &writing.file));
         // If the files cannot be read either, the next call fails as well and comes back here.
-        if let Ok(progress) = committed {
-            drop(self.publish(progress));
+        if let Ok(committed) = committed {
+            drop(self.publish(|progress| *progress = committed));
         }
     }
 }

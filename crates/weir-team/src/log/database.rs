@@ -85,6 +85,31 @@ impl Database {
         })
     }
 
+    /// Runs one statement that only reads and is about no tenant in particular, in one exchange with the server. It
+    /// sees rows only through a function of the owner.
+    pub(super) fn read_of_all(
+        &self,
+        doing: &str,
+        query: &'static Query,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>> {
+        self.wait_for(doing, async {
+            let client = self.client().await?;
+            let query = self.ready(&client, query).await?;
+            let transaction = OpenTransaction::on(&client);
+            let (begun, rows, ended) = tokio::join!(
+                biased;
+                client.batch_execute(&self.begin_read),
+                query.run(&client, values),
+                client.batch_execute("COMMIT"),
+            );
+            transaction.end();
+            begun?;
+            ended?;
+            Ok(rows?)
+        })
+    }
+
     /// Waits for work on a connection.
     pub(super) fn wait_for<T>(&self, doing: &str, work: impl Future<Output = Result<T, Fault>>) -> Result<T> {
         self.bridge.block_on(work).map_err(|fault| fault.at(doing))

@@ -17,8 +17,10 @@ use super::tls;
 use super::transaction::OpenTransaction;
 use crate::bridge::Bridge;
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { name: "0001_records", sql: include_str!("../migrations/0001_records.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { name: "0001_records", sql: include_str!("../migrations/0001_records.sql") },
+    Migration { name: "0002_heads", sql: include_str!("../migrations/0002_heads.sql") },
+];
 
 /// The number of the schema that this version has and knows: how many migrations have run.
 pub const SCHEMA: usize = MIGRATIONS.len();
@@ -51,7 +53,7 @@ const GRANTS: &str = "
     GRANT UPDATE (position, bytes) ON weir.heads TO APP;
     GRANT UPDATE (author, reference, about_host, about_number, text, json, imprint) ON weir.records TO APP;
     GRANT EXECUTE ON FUNCTION weir.enter(text), weir.create_project(text, text),
-        weir.create_tenant(text), weir.find_token(text) TO APP;";
+        weir.create_tenant(text), weir.find_token(text), weir.list_heads(bigint, bigint, bigint, bigint) TO APP;";
 
 /// Why row-level security would not hold for the current role, if so. A member of the owner counts as the owner.
 const UNGUARDED: &str = "

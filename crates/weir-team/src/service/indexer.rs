@@ -1,142 +1,234 @@
-//! Indexes what is new, off the way of those who write. Invariants: it holds the service only while it works, so that
-//! it ends with the service; what fails is counted and reported, a panic too, and is tried again later, while other
-//! projects have their turn.
+//! Keeps the index up to date with the log, off the way of those who write.
+//!
+//! What is written on this server is announced. What is written elsewhere, what was written before the server was
+//! started, and what was announced while too many projects waited is found by a walk over the heads of all projects: at
+//! the start, and then every [`WALK_EVERY`]. So a removal reaches a server where nobody uses the project.
+//!
+//! Invariants: it holds the service only while it works, so that it ends with the service; what fails is counted and
+//! reported, a panic too, and is tried again later by itself, while other projects have their turn; memory is bounded,
+//! however many projects there are.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+mod catch_up;
+mod queue;
+mod retries;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::mpsc::Receiver;
+use tokio::sync::mpsc::error::TryRecvError;
+use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{Instant, timeout_at};
 use weir_core::{ProjectKey, Scope, TenantId};
+use weir_records::{ErrorKind, Followed, HeadWalk, Index, Position, Result as PortResult};
 
+pub(super) use self::catch_up::CatchUp;
+pub(super) use self::queue::Announcements;
+use self::queue::{Queue, Waiting};
+use self::retries::Retries;
 use super::Service;
 
-/// How many projects wait to be indexed. More are indexed when somebody searches them.
-const MAX_WAITING: usize = 1_024;
-/// How many changes are indexed before another project has its turn: as many as an index takes at once.
+/// How often it is looked for projects that have new records.
+pub(super) const WALK_EVERY: Duration = Duration::from_secs(30);
+/// How many heads are looked at in one statement.
+const MAX_LOOKED_AT: usize = 2_048;
+/// How many projects are indexed in one commit.
+const MAX_GROUPED: usize = 256;
+/// How many changes are indexed before other projects have their turn: as many as an index takes at once.
 const MAX_FOLLOWED: usize = 16 << 10;
-/// How long after the first failure a project is tried again. Each further failure doubles it.
+/// How long after the first failure something is tried again. Each further failure doubles it.
 const FIRST_DELAY: Duration = Duration::from_secs(1);
-/// The longest time between two attempts.
-const MAX_DELAY: Duration = Duration::from_secs(5 * 60);
 
 /// A project of a tenant.
 type Project = (TenantId, ProjectKey);
 
-/// Where projects with new records are announced.
-pub(super) struct Announcements {
-    waiting: Sender<Scope>,
-    /// The projects that wait. Each waits once, so that one that is written to often leaves room for others.
-    announced: Mutex<HashSet<Project>>,
-}
+/// The server ends.
+struct Over;
 
-impl Announcements {
-    /// Creates it, with what receives the projects.
-    pub(super) fn channel() -> (Self, Receiver<Scope>) {
-        let (waiting, received) = channel(MAX_WAITING);
-        (Self { waiting, announced: Mutex::default() }, received)
-    }
-
-    /// Announces a project, unless too many wait.
-    pub(super) fn add(&self, scope: &Scope) {
-        let project = project_of(scope);
-        let mut announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
-        if !announced.contains(&project) && self.waiting.try_send(scope.clone()).is_ok() {
-            announced.insert(project);
-        }
-    }
-
-    /// Notes that a project is about to be indexed, so that what is written from now on is announced again.
-    fn begin(&self, scope: &Scope) {
-        self.announced.lock().unwrap_or_else(PoisonError::into_inner).remove(&project_of(scope));
-    }
-}
-
-/// Indexes the projects that are announced, one after the other, and those that failed when they are due.
-pub(super) async fn run(service: Weak<Service>, mut waiting: Receiver<Scope>) {
-    let mut retries = Retries::default();
-    while let Some(scope) = next(&mut waiting, &retries).await {
+/// Indexes what has new records, until the service ends.
+pub(super) async fn run(service: Weak<Service>, mut announced: Receiver<Scope>) {
+    let mut indexer = Indexer::new(Instant::now());
+    while indexer.wait(&mut announced).await.is_ok() {
         let Some(service) = service.upgrade() else { return };
-        service.changed.begin(&scope);
-        let (working, followed) = (Arc::clone(&service), scope.clone());
-        match tokio::task::spawn_blocking(move || follow(&working, &followed)).await {
-            Ok(true) => retries.succeeded(&scope),
-            Ok(false) => retries.failed(scope, Instant::now()),
-            Err(error) if error.is_panic() => {
-                retries.failed(scope, Instant::now());
-                service.figures.index_failed();
-                (service.options.report)("the indexing of a project panicked; this is a bug");
-            }
-            // The server ends.
-            Err(_) => return,
-        }
-        service.figures.set_index_retries(retries.0.len() as u64);
-    }
-}
-
-/// Waits for the next project to be indexed, or returns `None` at the end of the service.
-async fn next(waiting: &mut Receiver<Scope>, retries: &Retries) -> Option<Scope> {
-    loop {
-        let Some(retry) = retries.first_due() else { return waiting.recv().await };
-        if retry.at <= Instant::now() {
-            return Some(retry.scope.clone());
-        }
-        if let Ok(announced) = timeout_at(retry.at, waiting.recv()).await {
-            return announced;
+        if indexer.turn(&service).await.is_err() {
+            return;
         }
     }
 }
 
-/// Brings the index of a project up to date, and returns whether it could.
-fn follow(service: &Service, scope: &Scope) -> bool {
-    match service.shelf.follow(scope, MAX_FOLLOWED) {
-        Ok(followed) => {
-            if followed >= MAX_FOLLOWED {
-                service.announce(scope);
-            }
-            true
+/// What is to be indexed, and when.
+struct Indexer {
+    queue: Queue,
+    retries: Retries,
+    walk: HeadWalk,
+    /// When the walk goes on, or the next one begins.
+    walk_at: Instant,
+    /// How long the walk waits after the next failure.
+    walk_delay: Duration,
+    /// Whether all projects were looked at since the start.
+    has_walked: bool,
+}
+
+impl Indexer {
+    fn new(now: Instant) -> Self {
+        Self {
+            queue: Queue::default(),
+            retries: Retries::default(),
+            walk: HeadWalk::default(),
+            walk_at: now,
+            walk_delay: FIRST_DELAY,
+            has_walked: false,
         }
-        Err(error) => {
+    }
+
+    /// Waits until there is something to do.
+    async fn wait(&mut self, announced: &mut Receiver<Scope>) -> Result<(), Over> {
+        while !self.queue.is_full() {
+            match announced.try_recv() {
+                Ok(scope) => self.queue.add(Waiting { scope, missing: 0 }),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return Err(Over),
+            }
+        }
+        if !self.queue.is_empty() {
+            return Ok(());
+        }
+        let due = self.retries.first_due().map_or(self.walk_at, |retry| retry.at.min(self.walk_at));
+        if let Ok(announced) = timeout_at(due, announced.recv()).await {
+            self.queue.add(Waiting { scope: announced.ok_or(Over)?, missing: 0 });
+        }
+        Ok(())
+    }
+
+    /// Looks for projects with new records if it is time, and indexes a group of those that wait.
+    async fn turn(&mut self, service: &Arc<Service>) -> Result<(), Over> {
+        // The next page waits for most of the last one, so that a page is all that has to be remembered.
+        if self.walk_at <= Instant::now() && self.queue.len() < MAX_GROUPED {
+            self.look(service).await?;
+        }
+        let group = self.queue.take(MAX_GROUPED);
+        if !group.is_empty() {
+            self.follow(service, group).await?;
+        }
+        // By itself, so that it does not make others fail.
+        let due =
+            self.retries.first_due().filter(|retry| retry.at <= Instant::now()).map(|retry| retry.waiting.clone());
+        if let Some(waiting) = due {
+            self.follow(service, vec![waiting]).await?;
+        }
+        service.figures.set_index_retries(self.retries.len() as u64);
+        service.catch_up.note(self.queue.missing().saturating_add(self.retries.missing()), self.has_walked);
+        Ok(())
+    }
+
+    /// Goes on with the walk.
+    async fn look(&mut self, service: &Arc<Service>) -> Result<(), Over> {
+        let (working, walk) = (Arc::clone(service), self.walk);
+        let failure = match spawn_blocking(move || look(&working, walk)).await {
+            Ok(Ok(found)) => {
+                found.behind.into_iter().for_each(|waiting| self.queue.add(waiting));
+                (self.walk, self.walk_delay) = (found.next, FIRST_DELAY);
+                if found.is_last {
+                    self.has_walked = true;
+                    self.walk_at = Instant::now() + service.options.walk_every;
+                    if self.retries.has_dropped() {
+                        self.walk = HeadWalk::default();
+                    }
+                }
+                return Ok(());
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => panicked(&error)?,
+        };
+        service.figures.index_failed();
+        (service.options.report)(&failure);
+        self.walk_at = Instant::now() + self.walk_delay;
+        self.walk_delay = self.walk_delay.saturating_mul(2).min(WALK_EVERY);
+        Ok(())
+    }
+
+    /// Brings the index of a group of projects up to date, or as far as one turn goes.
+    async fn follow(&mut self, service: &Arc<Service>, group: Vec<Waiting>) -> Result<(), Over> {
+        let scopes: Vec<Scope> = group.iter().map(|waiting| waiting.scope.clone()).collect();
+        scopes.iter().for_each(|scope| service.changed.begin(scope));
+        let working = Arc::clone(service);
+        let mut failures = BTreeSet::new();
+        match spawn_blocking(move || working.shelf.follow_all(&scopes, MAX_FOLLOWED)).await {
+            Ok(results) => {
+                for (waiting, result) in group.into_iter().zip(results) {
+                    failures.extend(self.settle(waiting, result));
+                }
+            }
+            Err(error) => {
+                failures.insert(panicked(&error)?);
+                group.into_iter().for_each(|waiting| self.give_up(waiting));
+            }
+        }
+        for failure in failures {
             service.figures.index_failed();
-            (service.options.report)(&error.to_string());
-            false
+            (service.options.report)(&failure);
         }
+        Ok(())
+    }
+
+    /// Remembers what is left to do for a project, and returns what went wrong, if something did.
+    fn settle(&mut self, waiting: Waiting, result: PortResult<Followed>) -> Option<String> {
+        match result {
+            Ok(followed) => {
+                self.retries.succeeded(&waiting.scope);
+                if followed.is_behind {
+                    let missing = waiting.missing.saturating_sub(followed.positions);
+                    self.queue.add(Waiting { missing, ..waiting });
+                }
+                None
+            }
+            Err(error) => {
+                match error.kind {
+                    ErrorKind::Damaged => self.give_up(waiting),
+                    _ => self.retries.failed(waiting, Instant::now()),
+                }
+                Some(error.to_string())
+            }
+        }
+    }
+
+    /// Remembers a project that time alone will not repair. It does not keep the server from getting ready.
+    fn give_up(&mut self, waiting: Waiting) {
+        self.retries.failed(Waiting { missing: 0, ..waiting }, Instant::now());
     }
 }
 
-/// The projects that could not be indexed. At most [`MAX_WAITING`]; others are indexed when somebody searches them or
-/// writes to them.
-#[derive(Default)]
-struct Retries(HashMap<Project, Retry>);
-
-/// When a project is tried again.
-struct Retry {
-    scope: Scope,
-    at: Instant,
-    /// How long it waits after the next failure.
-    delay: Duration,
+/// What a page of a walk has found.
+struct Found {
+    behind: Vec<Waiting>,
+    next: HeadWalk,
+    is_last: bool,
 }
 
-impl Retries {
-    /// Returns the project that is due first.
-    fn first_due(&self) -> Option<&Retry> {
-        self.0.values().min_by_key(|retry| retry.at)
-    }
+/// Looks for projects whose index is not where the log is.
+fn look(service: &Service, walk: HeadWalk) -> PortResult<Found> {
+    let ports = service.shelf.ports();
+    let page = ports.log.moved_heads(walk, MAX_LOOKED_AT)?;
+    let behind = page.heads.into_iter().filter_map(|head| {
+        let scope = Scope { tenant: head.tenant, ..Scope::project(head.project) };
+        service.news.tell(&scope, head.position);
+        behind(ports.index.as_ref(), scope, head.position)
+    });
+    let behind = behind.collect();
+    Ok(Found { behind, next: page.next, is_last: page.is_last })
+}
 
-    fn succeeded(&mut self, scope: &Scope) {
-        self.0.remove(&project_of(scope));
-    }
+/// Returns a project whose index is not at its head.
+fn behind(index: &dyn Index, scope: Scope, head: Position) -> Option<Waiting> {
+    // An index that cannot say where it is fails when it is to follow, and is tried again then.
+    let position = index.position(&scope).unwrap_or_default();
+    (position != head).then(|| Waiting { scope, missing: head.0.saturating_sub(position.0) })
+}
 
-    fn failed(&mut self, scope: Scope, now: Instant) {
-        let project = project_of(&scope);
-        if let Some(retry) = self.0.get_mut(&project) {
-            retry.at = now + retry.delay;
-            retry.delay = retry.delay.saturating_mul(2).min(MAX_DELAY);
-        } else if self.0.len() < MAX_WAITING {
-            self.0.insert(project, Retry { scope, at: now + FIRST_DELAY, delay: FIRST_DELAY * 2 });
-        }
-    }
+/// Returns what to say about work that panicked, unless it was stopped because the server ends.
+fn panicked(error: &JoinError) -> Result<String, Over> {
+    if error.is_panic() { Ok("the indexing of a project panicked; this is a bug".to_owned()) } else { Err(Over) }
 }
 
 fn project_of(scope: &Scope) -> Project {
@@ -144,49 +236,6 @@ fn project_of(scope: &Scope) -> Project {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn scope(project: &str) -> Scope {
-        Scope { tenant: TenantId("acme".into()), ..Scope::project(ProjectKey(project.into())) }
-    }
-
-    #[test]
-    fn a_project_waits_once_until_it_is_indexed() {
-        let (changed, mut waiting) = Announcements::channel();
-        (0..2 * MAX_WAITING).for_each(|_| changed.add(&scope("busy")));
-        changed.add(&scope("other"));
-        assert_eq!([waiting.try_recv(), waiting.try_recv()], [Ok(scope("busy")), Ok(scope("other"))]);
-        changed.add(&scope("busy"));
-        assert!(waiting.try_recv().is_err());
-        changed.begin(&scope("busy"));
-        changed.add(&scope("busy"));
-        assert_eq!(waiting.try_recv(), Ok(scope("busy")));
-    }
-
-    #[test]
-    fn what_fails_is_tried_again_at_growing_intervals_until_it_succeeds() {
-        let (mut retries, mut now, mut delays) = (Retries::default(), Instant::now(), Vec::new());
-        for _ in 0..11 {
-            retries.failed(scope("api"), now);
-            let at = retries.first_due().unwrap().at;
-            delays.push((at - now).as_secs());
-            now = at;
-        }
-        assert_eq!(delays, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
-        retries.succeeded(&scope("api"));
-        assert!(retries.first_due().is_none());
-        retries.failed(scope("api"), now);
-        assert_eq!(retries.first_due().unwrap().at - now, FIRST_DELAY);
-    }
-
-    #[test]
-    fn the_projects_that_wait_are_bounded_and_the_first_one_due_is_next() {
-        let (mut retries, now) = (Retries::default(), Instant::now());
-        for number in 0..MAX_WAITING as u64 + 10 {
-            retries.failed(scope(&number.to_string()), now + Duration::from_millis(number));
-        }
-        assert_eq!(retries.0.len(), MAX_WAITING);
-        assert_eq!(retries.first_due().unwrap().scope, scope("0"));
-    }
+fn scope(project: &str) -> Scope {
+    Scope { tenant: TenantId("acme".into()), ..Scope::project(ProjectKey(project.into())) }
 }

@@ -24,6 +24,7 @@ use weir_records::{Position, TokenScope};
 
 use super::Service;
 use super::answers::read_query;
+use super::callers::Caller;
 
 /// How long an answer lasts at most. A token that was revoked meanwhile is noticed then.
 const MAX_LISTENING: Duration = Duration::from_secs(10 * 60);
@@ -53,12 +54,13 @@ pub(super) struct News {
     /// How many listeners a tenant may have.
     most_of_tenant: usize,
     tenants: Mutex<HashMap<TenantId, Arc<Semaphore>>>,
-    projects: Mutex<HashMap<Project, watch::Sender<()>>>,
+    /// Where those who listen to a project learn its head. Changes before they began are no news.
+    projects: Mutex<HashMap<Project, watch::Sender<Position>>>,
 }
 
 /// A place among the listeners of a project.
 struct Listener {
-    changed: watch::Receiver<()>,
+    head: watch::Receiver<Position>,
     _places: [OwnedSemaphorePermit; 2],
 }
 
@@ -74,13 +76,29 @@ impl News {
         }
     }
 
-    /// Tells those who listen that the project has changed.
-    pub(super) fn tell(&self, scope: &Scope) {
-        let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
-        let project = project_of(scope);
-        // An error says that nobody listens any more.
-        if projects.get(&project).is_some_and(|listeners| listeners.send(()).is_err()) {
-            projects.remove(&project);
+    /// Whether anybody listens to a project.
+    pub(super) fn is_listened(&self, scope: &Scope) -> bool {
+        let projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        projects.get(&project_of(scope)).is_some_and(|listeners| listeners.receiver_count() > 0)
+    }
+
+    /// Tells those who listen to a project where its head is, if they do not know.
+    pub(super) fn tell(&self, scope: &Scope, head: Position) {
+        let projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listeners) = projects.get(&project_of(scope)) {
+            listeners.send_if_modified(|known| std::mem::replace(known, head) != head);
+        }
+    }
+
+    /// Notes where the head of a project was when somebody began to listen.
+    fn note(&self, scope: &Scope, head: Position) {
+        let projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listeners) = projects.get(&project_of(scope)) {
+            // What was told since is newer.
+            listeners.send_if_modified(|known| {
+                *known = head.max(*known);
+                false
+            });
         }
     }
 
@@ -102,8 +120,8 @@ impl News {
         if !projects.contains_key(&project) {
             projects.retain(|_, listeners| listeners.receiver_count() > 0);
         }
-        let changed = projects.entry(project).or_insert_with(|| watch::channel(()).0).subscribe();
-        Some(Listener { changed, _places: [of_all, of_tenant] })
+        let head = projects.entry(project).or_insert_with(|| watch::channel(Position(0)).0).subscribe();
+        Some(Listener { head, _places: [of_all, of_tenant] })
     }
 }
 
@@ -116,20 +134,23 @@ pub(super) async fn news(State(service): State<Arc<Service>>, request: Request) 
     let until = Instant::now() + MAX_LISTENING;
     // The place is taken before the log is read, so that nothing is written in between unnoticed.
     let listener = service.news.listen(&scope).ok_or_else(no_room)?;
-    let head = move |service: &Service| service.shelf.ports().log.head(&scope).map_err(|error| service.failure(&error));
-    let Position(head) = service.call_for(caller, move |service, _| head(service)).await?;
-    let is_behind = head != wanted.after;
+    let head = move |service: &Service, _: &Caller| {
+        let head = service.shelf.ports().log.head(&scope).map_err(|error| service.failure(&error))?;
+        service.news.note(&scope, head);
+        Ok(head)
+    };
+    let is_behind = service.call_for(caller, head).await? != Position(wanted.after);
     let told = stream::unfold((listener, is_behind), move |(mut listener, is_behind)| async move {
         if !is_behind {
             tokio::select! {
-                changed = listener.changed.changed() => changed.ok()?,
+                changed = listener.head.changed() => changed.ok()?,
                 () = sleep_until(until) => return None,
                 () = asked_to_end() => return None,
             }
         }
         // What is told in the pause before it is told with it.
         sleep(if is_behind { Duration::ZERO } else { PAUSE }).await;
-        listener.changed.mark_unchanged();
+        listener.head.mark_unchanged();
         Some((Ok::<_, Infallible>(Event::default().event("news").data("new")), (listener, false)))
     });
     let waiting = KeepAlive::new().interval(HEARTBEAT).text("nothing new");
@@ -161,11 +182,20 @@ mod tests {
         let listen = |tenant: &str, project: &str| news.listen(&scope(tenant, project)).unwrap();
         let listeners = [("acme", "api"), ("acme", "api"), ("acme", "web"), ("umbrella", "api")];
         let listeners = listeners.map(|(tenant, project)| listen(tenant, project));
-        news.tell(&scope("acme", "api"));
-        news.tell(&scope("nobody", "listens"));
-        assert_eq!(listeners.map(|listener| listener.changed.has_changed().unwrap()), [true, true, false, false]);
-        news.tell(&scope("acme", "api"));
-        assert_eq!(news.projects.lock().unwrap().len(), 2, "nobody listens to the first one any more");
+        let has_changed = || {
+            let changed = listeners.iter().map(|listener| listener.head.has_changed().unwrap());
+            changed.collect::<Vec<_>>()
+        };
+        news.note(&scope("acme", "api"), Position(7));
+        news.tell(&scope("acme", "api"), Position(7));
+        assert_eq!(has_changed(), [false; 4]);
+        news.tell(&scope("acme", "api"), Position(8));
+        news.tell(&scope("nobody", "listens"), Position(8));
+        news.note(&scope("acme", "api"), Position(7));
+        assert_eq!(has_changed(), [true, true, false, false]);
+        assert!(news.is_listened(&scope("acme", "web")) && !news.is_listened(&scope("nobody", "listens")));
+        drop(listeners);
+        assert!(!news.is_listened(&scope("acme", "api")));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Readiness. It needs no token. Invariant: the storage is asked once a second at most, however many requests come.
+//! Readiness. It needs no token. Invariant: the storage is asked once a second at most, however many requests come. A
+//! server that is not ready because of its index answers searches all the while.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use weir_http::problem::Problem;
 use weir_records::{PortError, TokenId};
 
 use super::Service;
+use crate::index::Started;
 
 /// How long an answer of the storage counts.
 const FRESH: Duration = Duration::from_secs(1);
@@ -28,12 +30,20 @@ struct LastLook {
     is_ready: bool,
 }
 
-/// Says whether the log and the accounts answer, and how the index was found when the server was started.
+/// Says whether the log and the accounts answer and the index has caught up with the log, and how the index was found
+/// when the server was started.
 pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
     service.readiness.check(Instant::now, look(&service)).await?;
+    let started = service.options.index_started.as_ref().map(Started::as_str);
+    if let Some(reason) = service.catch_up.reason() {
+        let problem =
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Index behind", reason).retry_after(FRESH.as_secs());
+        let problem = problem.hint("wait; searches are answered, and say in `behind` how much they may lack");
+        return Err(started.into_iter().fold(problem, |problem, started| problem.field("index", started)));
+    }
     let mut body = json!({ "status": "ready" });
-    if let Some(started) = &service.options.index_started {
-        body["index"] = started.as_str().into();
+    if let Some(started) = started {
+        body["index"] = started.into();
     }
     Ok(answer::json(StatusCode::OK, &body))
 }

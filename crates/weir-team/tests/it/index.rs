@@ -55,7 +55,7 @@ fn an_index_that_cannot_be_read_is_made_again_and_says_so() {
         |folder| std::fs::write(folder.join("meta.json"), "{").unwrap(),
         |folder| {
             let meta = std::fs::read_to_string(folder.join("meta.json")).unwrap();
-            std::fs::write(folder.join("meta.json"), meta.replace("\\\"format\\\":2", "\\\"format\\\":0")).unwrap();
+            std::fs::write(folder.join("meta.json"), meta.replace("\\\"format\\\":3", "\\\"format\\\":0")).unwrap();
         },
         |folder| {
             let postings = files(folder).into_iter().find(|path| path.extension().is_some_and(|ext| ext == "idx"));
@@ -77,6 +77,36 @@ fn an_index_that_cannot_be_read_is_made_again_and_says_so() {
         let shelf = shelf_of(Ports { index, ..others });
         assert_eq!(ranked(&shelf, "enduring", 5)[0].0, kept.id);
     }
+}
+
+#[test]
+fn positions_of_another_time_are_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("progress.db");
+    let ports = with_index(open(folder.path()));
+    let shelf = shelf_of(ports.clone());
+    let empty = std::fs::read(&file).unwrap();
+    let places: Vec<_> = (0..600).map(|number| scope("acme", "ana", &format!("p{number}"))).collect();
+    places.iter().for_each(|place| drop(keep(&shelf, place, "enduring")));
+    for group in places.chunks(200) {
+        assert!(shelf.follow_all(group, 1_000).into_iter().all(|followed| followed.is_ok()));
+    }
+    assert!(std::fs::read(&file).unwrap().len() > 2 * empty.len(), "the positions are in the database");
+    // From this commit on, they are nowhere else.
+    assert_eq!((keep(&shelf, &places[0], "more").id.index, hits(&shelf, &places[0], "more")), (600, 1));
+    let others = Ports { index: Arc::new(weir_records::memory::MemoryIndex::default()), ..ports.clone() };
+    drop((shelf, ports));
+    let index = open(folder.path());
+    assert_eq!((index.started(), index.figures().projects), (&Started::Found, 600));
+    let position = |number: usize| index.position(&places[number]).unwrap();
+    assert!(position(0) == Position(2) && (1..600).all(|number| position(number) == Position(1)));
+    drop(index);
+    std::fs::write(&file, empty).unwrap();
+    let index = open(folder.path());
+    let Started::MadeAgain { reason } = index.started() else { panic!("{:?}", index.started()) };
+    assert!(reason.contains("cannot open the index: the stored data is damaged"), "{reason}");
+    assert_eq!((index.figures().projects, index.figures().documents), (0, 0));
+    assert_eq!(hits(&shelf_of(Ports { index, ..others }), &places[7], "enduring"), 1);
 }
 
 #[test]

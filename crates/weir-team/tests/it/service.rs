@@ -30,6 +30,7 @@ mod access;
 mod background;
 mod fairness;
 mod hostile;
+mod indexing;
 mod isolation;
 mod limits;
 mod moving;

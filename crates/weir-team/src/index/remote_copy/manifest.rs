@@ -1,6 +1,6 @@
 //! What a copy consists of: the files of an index, each as parts that are named by their content.
 //!
-//! Invariant: a manifest is data, and only a checked one is used. Its names are those of files that tantivy makes, so
+//! Invariant: a manifest is data, and only a checked one is used. Its names are those of files that an index has, so
 //! none leads out of a folder; their number and their sizes have limits.
 
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use weir_records::{ErrorKind, PortError, Result};
 
-use super::super::progress;
+use super::super::progress::{self, PROGRESS_FILE};
 
 /// The name of a manifest in the store.
 pub(super) const MANIFEST: &str = "manifest.json";
@@ -18,7 +18,7 @@ pub(in crate::index) const META_FILE: &str = "meta.json";
 pub(super) const MAX_MANIFEST_BYTES: u64 = 16 << 20;
 /// How large a part of a file may be, in bytes. One is in memory at a time.
 pub(super) const MAX_PART_BYTES: u64 = 16 << 20;
-/// How large the file that has the positions may be, in bytes. It is in memory as a whole.
+/// How large the meta file may be, in bytes. It is in memory as a whole.
 const MAX_META_BYTES: u64 = 256 << 20;
 /// How many files a copy may have.
 const MAX_FILES: usize = 10_000;
@@ -38,7 +38,7 @@ pub(super) struct Manifest {
     format: u32,
     /// The format of the index, so that one of another version is not fetched.
     index_format: u32,
-    /// The files. Their meta file has the position of each project in the log.
+    /// The files. The meta file says up to which commit the positions have to be those of the segments.
     pub(super) files: Vec<CopiedFile>,
 }
 
@@ -138,9 +138,12 @@ impl Part {
     }
 }
 
-/// Returns whether a name is that of a file of an index: the meta file, or a segment with one or two endings.
+/// Returns whether a name is that of a file of an index: the meta file, the positions, or a segment with one or two
+/// endings.
 fn is_file(name: &str) -> bool {
-    let Some((segment, ending)) = name.split_at_checked(SEGMENT_DIGITS) else { return name == META_FILE };
+    let Some((segment, ending)) = name.split_at_checked(SEGMENT_DIGITS) else {
+        return [META_FILE, PROGRESS_FILE].contains(&name);
+    };
     let mut endings = ending.split('.');
     let begins_with_a_dot = endings.next() == Some("");
     let rest: Vec<&str> = endings.collect();

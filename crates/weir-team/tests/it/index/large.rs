@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use weir_core::{EntryKind, Timestamp, UserId};
 use weir_records::sqlite::SqliteIndex;
-use weir_records::{Audience, HostId, Index, IndexChange, IndexedRecord, Position, RecordId, SearchQuery, Step};
+use weir_records::{
+    Audience, HostId, Index, IndexChange, IndexedRecord, Position, ProjectChanges, RecordId, SearchQuery, Step,
+};
 use weir_team::TantivyIndex;
 
-use crate::support::{NOW, ana, files};
+use crate::support::{NOW, ana, files, scope};
 
 const RECORDS: u64 = 100_000;
 const BATCH: u64 = 256;
@@ -131,5 +133,76 @@ fn nightly_searches_of_a_hundred_thousand_records_next_to_fts5() {
     ];
     for (name, queries) in sets {
         println!("{}", row(name, &queries, &ours, &theirs));
+    }
+}
+
+/// Returns a record of a few words.
+fn short(host: HostId, number: u64) -> IndexChange {
+    IndexChange::Put(Box::new(IndexedRecord {
+        id: RecordId { host, index: number },
+        kind: EntryKind::Note,
+        audience: Audience::Team,
+        author: UserId("ana".into()),
+        source: None,
+        at: Timestamp(NOW.0 + number as i64),
+        title: "a note".into(),
+        text: word(number % 1_000),
+    }))
+}
+
+/// Indexes one record of each of these projects, 256 projects in a commit.
+fn fill_projects(index: &dyn Index, host: HostId, projects: std::ops::Range<u64>) {
+    for group in projects.collect::<Vec<u64>>().chunks(256) {
+        let scopes: Vec<_> = group.iter().map(|number| scope("acme", "ana", &number.to_string())).collect();
+        let changes: Vec<_> = group.iter().map(|number| [short(host, *number)]).collect();
+        let step = Step { from: Position(0), to: Position(1) };
+        let works = scopes.iter().zip(&changes).map(|(scope, changes)| ProjectChanges { scope, changes, step });
+        assert!(index.apply_all(&works.collect::<Vec<_>>()).into_iter().all(|applied| applied.unwrap()));
+    }
+}
+
+/// Returns the processor time of this process so far, in milliseconds.
+fn processor_time() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
+    // Of the process and of the system for it, in hundredths of a second.
+    [11, 12].map(|at: usize| fields[at].parse::<f64>().unwrap() * 10.0).iter().sum()
+}
+
+#[test]
+#[ignore = "minutes; cargo nextest run -E 'test(nightly_a_commit_costs)' --run-ignored only --no-capture"]
+fn nightly_a_commit_costs_what_it_changes() {
+    const COMMITS: u64 = 300;
+    let (folder, host) = (tempfile::tempdir().unwrap(), HostId::random().unwrap());
+    let index = TantivyIndex::open(folder.path()).unwrap();
+    let (place, mut filled) = (scope("acme", "ana", "busy"), 0);
+    for projects in [100, 10_000, 100_000] {
+        let start = Instant::now();
+        fill_projects(&index, host, filled..projects);
+        let rate = (projects - filled) as f64 / start.elapsed().as_secs_f64();
+        let before = processor_time();
+        // One record of one project in each commit, as when a single note is written.
+        let mut times: Vec<Duration> = (0..COMMITS)
+            .map(|_| {
+                let from = index.position(&place).unwrap();
+                let (changes, start) = ([short(host, u64::MAX / 2 + from.0)], Instant::now());
+                assert!(index.apply(&place, &changes, Step { from, to: Position(from.0 + 1) }).unwrap());
+                start.elapsed()
+            })
+            .collect();
+        let work = (processor_time() - before) / COMMITS as f64;
+        times.sort();
+        let shown = |share: usize| times[(times.len() - 1) * share / 100].as_secs_f64() * 1_000.0;
+        let sizes = ["meta.json", "progress.db"].map(|name| std::fs::metadata(folder.path().join(name)).unwrap().len());
+        println!(
+            "{projects} projects: commit p50 {:.1} ms, p99 {:.1} ms, most {:.1} ms, processor time {work:.1} ms; {} B of \
+             meta.json, {} B of progress.db; filled with {rate:.0} projects/s, 256 in a commit",
+            shown(50),
+            shown(99),
+            shown(100),
+            sizes[0],
+            sizes[1]
+        );
+        filled = projects;
     }
 }

@@ -31,7 +31,7 @@ fn assert_no_litter(folder: &Path) {
         engine.searchable_segment_ids().unwrap().iter().map(tantivy::index::SegmentId::uuid_string).collect();
     for path in files(folder) {
         let name = path.file_name().unwrap().to_str().unwrap();
-        let is_ours = name.starts_with('.') || name == "meta.json";
+        let is_ours = name.starts_with('.') || ["meta.json", "progress.db"].contains(&name);
         assert!(is_ours || known.iter().any(|id| name.starts_with(id.as_str())), "{name}");
     }
 }

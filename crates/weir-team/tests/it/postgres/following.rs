@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weir_core::Scope;
-use weir_records::{ErrorKind, Log, LogicalTime, Position, Readers, Record, RecordId};
+use weir_records::{ErrorKind, HeadWalk, Log, LogicalTime, Position, Readers, Record, RecordId};
 
 use super::support::{TestDatabase, ids, note, scope};
 
@@ -93,4 +93,66 @@ fn a_record_of_a_transaction_that_is_still_open_is_not_passed() {
     });
     let after = log.read_since(&ana(), Position(1), 10, Readers::Scope).unwrap();
     assert_eq!((after.records.len(), after.next), (1, Position(3)));
+}
+
+/// Goes on with a walk to its end. Returns the projects that it finds, and where the next one begins.
+fn walk(log: &dyn Log, mut walk: HeadWalk) -> (Vec<(String, u64)>, HeadWalk) {
+    let mut found = Vec::new();
+    loop {
+        let page = log.moved_heads(walk, 3).unwrap();
+        found.extend(page.heads.into_iter().map(|head| (head.project.0, head.position.0)));
+        walk = page.next;
+        if page.is_last {
+            return (found, walk);
+        }
+    }
+}
+
+#[test]
+fn a_head_that_moves_in_a_transaction_that_commits_late_is_found() {
+    let database = TestDatabase::new();
+    let (log, id) = (database.log(), ids());
+    for (number, project) in (0..).zip(["a", "b", "c", "d", "e", "f", "g"]) {
+        let place = scope("acme", "ana", project);
+        log.append(&place, &[note(&place, id(number))]).unwrap();
+    }
+    let (found, first) = walk(&log, HeadWalk::default());
+    assert_eq!(found.len(), 7);
+    // Plays a server that has moved a head and takes its time.
+    let slow = database.session("app");
+    let advance =
+        "UPDATE weir.heads SET position = 2 WHERE project_id = (SELECT project_id FROM weir.projects WHERE key = 'b')";
+    slow.run(&format!("BEGIN; SELECT weir.enter('acme'); {advance}")).unwrap();
+    let mut mark = first;
+    for number in 10..30 {
+        let place = scope("acme", "ana", "e");
+        log.append(&place, &[note(&place, id(number))]).unwrap();
+        let (found, next) = walk(&log, mark);
+        assert!(found.contains(&("e".to_owned(), number - 8)), "{found:?}");
+        assert!(!found.contains(&("b".to_owned(), 2)), "{found:?}");
+        mark = next;
+    }
+    slow.run("COMMIT").unwrap();
+    let (found, _) = walk(&log, mark);
+    assert!(found.contains(&("b".to_owned(), 2)), "{found:?}");
+}
+
+#[test]
+fn a_walk_gives_the_program_names_and_positions_and_others_nothing() {
+    let database = TestDatabase::new();
+    let (log, id) = (database.log(), ids());
+    for place in [ana(), scope("umbrella", "eve", "web")] {
+        log.append(&place, &[note(&place, id(0))]).unwrap();
+    }
+    let list = "SELECT tenant, project, head FROM weir.list_heads(0, 0, 0, 10)";
+    assert_eq!(database.session("app").run(list).unwrap(), ["acme|api|1", "umbrella|web|1"]);
+    let columns = "SELECT array_to_string(proargnames[5:], ' ') FROM pg_proc WHERE proname = 'list_heads'";
+    let expected = "tenant project head tenant_number project_number mark looked_at";
+    assert_eq!(database.session("owner").run(columns).unwrap(), [expected]);
+    let admin = database.session("postgres");
+    let role = format!("{}_stranger", database.name);
+    admin.run(&format!("CREATE ROLE {role}; GRANT USAGE ON SCHEMA weir TO {role}; SET ROLE {role}")).unwrap();
+    let refused = admin.run(list).unwrap_err();
+    assert!(refused.starts_with("42501 permission denied for function"), "{refused}");
+    admin.run(&format!("RESET ROLE; DROP OWNED BY {role}; DROP ROLE {role}")).unwrap();
 }

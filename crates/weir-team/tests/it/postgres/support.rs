@@ -8,7 +8,7 @@ use weir_records::{Audience, Author, Body, HostId, Kept, LogicalTime, Record, Re
 use weir_team::{Bridge, PostgresLog, PostgresOptions, migrate};
 
 /// The names of all migrations.
-pub(crate) const MIGRATIONS: [&str; 1] = ["0001_records"];
+pub(crate) const MIGRATIONS: [&str; 2] = ["0001_records", "0002_heads"];
 
 /// The runtime that the tests of this process share.
 pub(crate) fn bridge() -> &'static Bridge {

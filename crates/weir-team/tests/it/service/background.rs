@@ -17,7 +17,7 @@ use super::support::{API, TestServer, encoded, options};
 static REPORTS: AtomicU64 = AtomicU64::new(0);
 
 /// An index that panics when it is to follow the log.
-struct BrokenIndex;
+pub(super) struct BrokenIndex;
 
 impl Index for BrokenIndex {
     fn position(&self, _: &Scope) -> Result<Position> {

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use weir_records::TokenScope;
+use weir_team::ServiceOptions;
 
 use super::support::{API, TestServer, World, encoded, options};
 
@@ -59,6 +60,17 @@ fn who_listens_hears_of_what_is_new_and_of_nothing_else(world: &World) {
     assert!(listener.hears_nothing());
 }
 
+fn who_listens_to_one_server_hears_what_another_one_takes(world: &World) {
+    let walking =
+        |name: &str| world.server_named(name, ServiceOptions { walk_every: Duration::from_millis(10), ..options() });
+    let (one, other) = (walking("one"), walking("other"));
+    let token = one.token("acme", "ana", TokenScope::Write);
+    let (mut listener, _) = Listener::new(&one, &token, 0);
+    other.note(&token, API, "The pool has ten connections.");
+    assert!(listener.waits_for_news());
+    assert!(listener.hears_nothing());
+}
+
 fn what_was_written_before_is_news_to_who_has_not_read_it(world: &World) {
     let server = world.server();
     let token = server.token("acme", "ana", TokenScope::Write);
@@ -101,6 +113,7 @@ fn only_members_listen(world: &World) {
 
 on_each_backend! {
     who_listens_hears_of_what_is_new_and_of_nothing_else,
+    who_listens_to_one_server_hears_what_another_one_takes,
     what_was_written_before_is_news_to_who_has_not_read_it,
     listeners_are_bounded_and_leave_room_for_other_requests,
     only_members_listen,
