@@ -5,6 +5,7 @@
 mod advice;
 mod cli;
 mod context;
+mod demo;
 mod docs;
 mod e2e;
 mod escape;
