@@ -31,6 +31,7 @@ use weir_operations::{Arguments, Effect, OPERATIONS};
 use weir_run::unfinished::{self, AuditDepth};
 use weir_session::{demo, prefix, replay, window};
 
+use super::bug;
 use super::call;
 use super::config_file;
 use super::handover;
@@ -171,6 +172,7 @@ fn command() -> Command {
             weir_ui::command(),
             mcp_command(),
             config_file::command(),
+            bug::command(),
             upgrade::command(),
             uninstall::command(),
             completions,
@@ -283,7 +285,7 @@ fn serve_or_call(env: &Env, name: &str, arguments: &ArgMatches) -> Result<ExitCo
     } else {
         let live = if printing.is_for_person() { live::output() } else { None };
         // A file that cannot be used is one of the things that doctor reports.
-        let new = if name == "doctor" { Context::despite_config } else { Context::new };
+        let new = if matches!(name, "doctor" | bug::BUG) { Context::despite_config } else { Context::new };
         let context = new(env, Face::Terminal)?
             .with_reader(printing.reader)
             .with_progress(paint::show_progress)
@@ -388,6 +390,7 @@ fn awaited<'a>(context: &'a Context, name: &str, arguments: &'a ArgMatches) -> O
         runs::RUNS => Box::pin(runs::run(context, arguments)),
         servers::SERVERS => Box::pin(servers::run(context, arguments)),
         call::CALL => Box::pin(call::run(context, arguments)),
+        bug::BUG => Box::pin(bug::run(context, arguments)),
         _ => return None,
     })
 }

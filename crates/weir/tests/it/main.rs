@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, in its helpers too")]
 
 mod advice;
+mod bug;
 mod cli;
 mod context;
 mod demo;
