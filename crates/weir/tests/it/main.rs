@@ -22,6 +22,8 @@ mod index;
 mod injected;
 mod map;
 mod mcp;
+#[cfg(target_os = "linux")]
+mod network;
 mod notes;
 mod passing;
 mod prefix;
