@@ -158,6 +158,12 @@ impl Env {
         }
     }
 
+    /// Returns the folder of the system for temporary files.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+    pub fn temporary_folder(&self) -> PathBuf {
+        std::env::temp_dir()
+    }
+
     /// Derives the paths from the environment. Returns `None` without a home folder.
     pub fn paths(&self) -> Option<Paths> {
         let under_home = |part: &str| self.home.as_deref().map(|home: &Path| home.join(part));

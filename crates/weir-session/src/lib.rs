@@ -1,6 +1,6 @@
 //! Sessions of agents, read back: transcripts replayed with and without Weir ([`replay`]), the window and what fills it
-//! ([`window`]), pauses in which the cache goes cold ([`pauses`]), what every request repeats ([`prefix`]), and the
-//! import of what happened before Weir was there ([`importing`]).
+//! ([`window`]), pauses in which the cache goes cold ([`pauses`]), what every request repeats ([`prefix`]), the import of
+//! what happened before Weir was there ([`importing`]), and a recorded session that shows all of it ([`demo`]).
 //!
 //! The crate finds transcripts, plays them, and reports. How a client writes a transcript is in `weir-clients`; what a
 //! hook answers is in `weir-hook`, whose own code gives the answers here too. [`engram`] says what the words of another
@@ -28,6 +28,7 @@
 //! replay/report    tables, chart, JSON; prices.toml is dated data
 //! ```
 
+pub mod demo;
 pub mod engram;
 pub mod importing;
 pub mod outputs;

@@ -8,24 +8,27 @@ mod judge;
 pub mod places;
 pub mod prices;
 pub mod report;
+mod trials;
 mod words;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use weir_clients::transcript::Session;
 use weir_context::Context;
 use weir_hook::faults;
 use weir_host::answer::Answer;
-use weir_host::env::Paths;
+use weir_host::env::{Env, Paths};
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::scratch::Scratch;
 use weir_store::private;
 
+use figures::Judgement;
 use judge::Player;
 use places::{Places, TranscriptLocation};
 use prices::Prices;
 pub use report::progress;
-use report::{ReplayReport, ReplayedSession};
+use report::{Extent, ReplayReport, ReplayedSession, SessionSource};
 
 /// How many of the clients' transcripts are read by default.
 pub const DEFAULT_TRANSCRIPTS: usize = 100;
@@ -38,10 +41,13 @@ and what it costs by itself. You can run it before setting Weir up.
 
 Every tool result of a session goes through the same code as in the hooks, in a temporary folder. The report compares what the \
 client showed with what Weir would have shown, and checks whether what the model wrote next needed anything that was missing. \
-Prices use the session's own usage figures. Nothing is written to your store, and nothing leaves this machine.";
+Prices use the session's own usage figures. Nothing is written to your store, and nothing leaves this machine.
+
+In the end, sessions are replayed with other settings where these would make a difference. A setting is named only if that replay \
+saved at least 0.5 % of the price more.";
 
 const AFTER_HELP: &str = "\
-How to read it:
+How to read the tables of --full:
   touched        results that would have been replaced by something smaller
   used later     names, paths and numbers first seen in a replaced result and used afterwards
   visible        those that the replacement still shows
@@ -52,6 +58,7 @@ Examples:
   weir replay                                    the newest 100 sessions of every client
   weir replay ~/.claude/projects/-home-me-app    the sessions of one project
   weir replay session.jsonl --show 20            one session, with what the model would have missed
+  weir replay --full                             every figure: by tool, by means, by session
   weir replay --json > before.json               for scripts; docs/replay.md explains every figure";
 
 pub fn command() -> Command {
@@ -61,11 +68,15 @@ pub fn command() -> Command {
         .value_name("N")
         .value_parser(value_parser!(u32))
         .help("Show N results with something that was used later but not visible [default: 5]");
+    let full = Arg::new("full")
+        .long("full")
+        .action(ArgAction::SetTrue)
+        .help("Add the tables by tool, by means and by session");
     Command::new("replay")
         .about("Replay recorded sessions and report what Weir would have saved, hidden and cost")
         .long_about(LONG_ABOUT)
         .after_long_help(AFTER_HELP)
-        .args([paths, newest, show, prices])
+        .args([paths, newest, show, full, prices])
 }
 
 /// The arguments that choose transcripts, and their prices.
@@ -107,22 +118,61 @@ impl Chosen {
 pub fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let Chosen { places: Places { found, unreadable }, left_out, prices } = Chosen::by(context, arguments)?;
     let show = arguments.get_one::<u32>("show").map_or(DEFAULT_UNSEEN_RESULTS, |number| *number as usize);
-    let mut report =
-        ReplayReport { left_out, unreadable, prices_of: prices.date.clone(), show, ..ReplayReport::default() };
+    let extent = if arguments.get_flag("full") { Extent::Full } else { Extent::Short };
+    let prices_of = prices.date.clone();
+    let mut report = ReplayReport { left_out, unreadable, prices_of, show, extent, ..ReplayReport::default() };
     let scratch = Scratch::new(&context.paths().cache)?;
+    let stage = Stage { env: context.env(), config: &context.paths().config, scratch: scratch.path(), prices: &prices };
     for (at, transcript) in found.iter().enumerate() {
         context.report_progress(&progress(at, found.len(), &transcript.name));
-        play(context, transcript, &prices, scratch.path(), &mut report)?;
+        play(&stage, at, transcript, &mut report)?;
+    }
+    // Whoever reads the data can replay with other settings.
+    if !arguments.get_flag("json") {
+        report.advice = trials::advice(context, &stage, &found, &report)?;
     }
     context.report_progress("");
     Ok(report.answer())
 }
 
+/// Where sessions are played, and with which configuration and prices.
+#[derive(Clone, Copy)]
+struct Stage<'a> {
+    env: &'a Env,
+    config: &'a Path,
+    scratch: &'a Path,
+    prices: &'a Prices,
+}
+
+impl Stage<'_> {
+    /// Plays a session in a data folder of its own, which is removed afterwards, since the lines that one session was
+    /// shown mean nothing to another.
+    fn judge(&self, found: &TranscriptLocation, session: &Session, name: &str) -> Result<Judgement, CommandError> {
+        let place = self.scratch.join("session");
+        let paths = Paths { data: place.join("data"), cache: place.join("cache"), config: self.config.to_owned() };
+        let folder = place.join("project");
+        for folder in [&paths.data, &folder] {
+            private::folder(folder).map_err(|error| cannot_use(folder, &error))?;
+        }
+        let player = Player {
+            env: self.env,
+            paths: &paths,
+            folder: &folder,
+            transcript: &found.path,
+            rates: self.prices.of(&session.model),
+        };
+        faults::keep_in(&paths);
+        let mut judged = player.play(session, name);
+        judged.faults.extend(faults::read(&paths).into_iter().flatten());
+        std::fs::remove_dir_all(&place).map_err(|error| cannot_use(&place, &error))?;
+        Ok(judged)
+    }
+}
+
 fn play(
-    context: &Context,
+    stage: &Stage<'_>,
+    place: usize,
     found: &TranscriptLocation,
-    prices: &Prices,
-    scratch: &Path,
     report: &mut ReplayReport,
 ) -> Result<(), CommandError> {
     let mut transcript = match found.read() {
@@ -144,30 +194,18 @@ fn play(
             continue;
         }
         let name = if at == 0 { found.name.clone() } else { format!("{} {}", found.name, session.key) };
-        // Removed after each session, since the lines that one session was shown mean nothing to another.
-        let place = scratch.join("session");
-        let paths =
-            Paths { data: place.join("data"), cache: place.join("cache"), config: context.paths().config.clone() };
-        let folder = place.join("project");
-        for folder in [&paths.data, &folder] {
-            private::folder(folder).map_err(|error| cannot_use(folder, &error))?;
-        }
-        let client = session.client();
-        let player = Player {
-            env: context.env(),
-            paths: &paths,
-            folder: &folder,
-            transcript: &found.path,
-            rates: prices.of(&session.model),
-        };
-        faults::keep_in(&paths);
-        let mut judged = player.play(session, &name);
-        judged.faults.extend(faults::read(&paths).into_iter().flatten());
-        let (rates, requests) = (player.rates, session.own_requests());
-        let (version, model) = (session.version.clone(), session.model.clone());
-        let path = found.path.clone();
-        report.sessions.push(ReplayedSession { name, path, client, version, model, requests, rates, judged });
-        std::fs::remove_dir_all(&place).map_err(|error| cannot_use(&place, &error))?;
+        let judged = stage.judge(found, session, &name)?;
+        report.sessions.push(ReplayedSession {
+            path: found.path.clone(),
+            source: SessionSource { transcript: place, session: at, copied: session.copied },
+            client: session.client(),
+            version: session.version.clone(),
+            model: session.model.clone(),
+            requests: session.own_requests(),
+            rates: stage.prices.of(&session.model),
+            name,
+            judged,
+        });
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The command line, and the commands that only a person uses, a file each.
 
+mod bug;
 pub(crate) mod call;
 pub(crate) mod cli;
 mod config_file;

@@ -102,6 +102,9 @@ pub(super) struct Judgement {
     pub guides: (u64, f64),
     /// What was used after compactions, and whether it was carried over.
     pub carried: CarriedIdentifiers,
+    /// The sizes of the results that were replaced and of those that were not, in tokens.
+    pub touched_sizes: Vec<u64>,
+    pub other_sizes: Vec<u64>,
     /// Results of which something was used later that could not be seen.
     pub unseen: Vec<UnseenResult>,
     pub faults: Vec<String>,

@@ -67,6 +67,8 @@ impl Player<'_> {
                 descriptions: (session.client().overhead_tokens, 0.0),
                 guides: (0, 0.0),
                 carried: CarriedIdentifiers::default(),
+                touched_sizes: Vec::new(),
+                other_sizes: Vec::new(),
                 unseen: Vec::new(),
                 faults: Vec::new(),
             },
@@ -115,6 +117,7 @@ impl SessionReplay<'_> {
             _ => {}
         }
         let (kind, is_copied) = (self.kind(step), at < self.session.copied.steps);
+        let touched_before = self.judged.all.touched;
         for told in self.session.told(step.clone(), &self.place) {
             // What was copied from another session has its effect on what follows, and is judged there.
             match (self.hook(&told), step) {
@@ -128,6 +131,10 @@ impl SessionReplay<'_> {
         }
         if let (Step::Result(result), false) = (step, is_copied) {
             self.result(at, kind, result);
+            let is_touched = self.judged.all.touched > touched_before;
+            let judged = &mut self.judged;
+            let sizes = if is_touched { &mut judged.touched_sizes } else { &mut judged.other_sizes };
+            sizes.push(tokens(&result.text));
         }
         self.known.extend(&sets[at]);
         self.ever.extend(&sets[at]);

@@ -1,6 +1,7 @@
 //! The report on replayed sessions, for people and as data.
 
 mod data;
+mod full;
 mod groups;
 pub mod table;
 
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use weir_clients::Client;
-use weir_clients::transcript::SeenMessages;
+use weir_clients::transcript::{CopiedPart, SeenMessages};
 use weir_core::wording::{counted, one_line};
 use weir_host::answer::Answer;
 
@@ -16,8 +17,11 @@ use super::figures::{CarriedIdentifiers, Figures, Judgement, Lever};
 use super::prices::Rates;
 use table::{Table, number, percent};
 
-const MAX_CHARTED_SESSIONS: usize = 30;
+/// How many sessions the chart has.
+const MAX_CHARTED_SESSIONS: usize = 10;
 const MAX_BAR_CHARS: f64 = 24.0;
+/// What the bars of a chart are.
+const BARS: &str = "█ saved  ░ lost by asking again and by tool descriptions, in parts of each session's price";
 /// The longest name of a session in the chart, in characters.
 const MAX_NAME_CHARS: usize = 44;
 
@@ -33,6 +37,27 @@ pub(super) struct ReplayedSession {
     /// The prices of the model's tokens.
     pub rates: Rates,
     pub judged: Judgement,
+    pub source: SessionSource,
+}
+
+/// Where a session is among the transcripts.
+pub(super) struct SessionSource {
+    /// The position of its transcript.
+    pub transcript: usize,
+    /// Its position in the transcript.
+    pub session: usize,
+    /// How much of it another session has too.
+    pub copied: CopiedPart,
+}
+
+/// How much of the report is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// What saved how much, what was hidden, and which settings are worth a change.
+    #[default]
+    Short,
+    /// Every table and remark.
+    Full,
 }
 
 impl ReplayedSession {
@@ -48,6 +73,17 @@ impl ReplayedSession {
     /// Returns what was lost to requesting again and to tool descriptions.
     fn lost(&self) -> f64 {
         self.judged.all.again_price + self.judged.descriptions.1
+    }
+
+    /// Returns the larger of what was saved and what was lost.
+    fn effect(&self) -> f64 {
+        self.judged.all.saved.abs().max(self.lost())
+    }
+
+    /// Returns a bar of what was saved and lost. The bar of `most`, as a part of the price, has the full length.
+    fn bar(&self, most: f64) -> String {
+        let cells = |price: f64| (self.share(price) / most * MAX_BAR_CHARS).round().max(0.0) as usize;
+        format!("{}{}", "█".repeat(cells(self.judged.all.saved)), "░".repeat(cells(self.lost())))
     }
 }
 
@@ -69,6 +105,9 @@ pub(super) struct ReplayReport {
     pub prices_of: String,
     /// How many results with unseen identifiers are shown.
     pub show: usize,
+    pub extent: Extent,
+    /// What was found out about other settings.
+    pub advice: Vec<String>,
 }
 
 /// The sum of all sessions. Prices are in tokens of input.
@@ -103,15 +142,12 @@ impl ReplayReport {
             let text = format!("{none}\n{}", self.remarks(&sum).join("\n"));
             return Answer::nothing(text.trim_end().to_owned(), data);
         }
-        let parts = [
-            vec![self.head(&sum)],
-            vec![groups::tools(&sum)],
-            vec![groups::levers(&sum)],
-            vec![self.chart()],
-            self.unseen(),
-            self.remarks(&sum),
-        ];
-        let parts: Vec<String> = parts.iter().filter(|part| !part.is_empty()).map(|part| part.join("\n")).collect();
+        let mut parts = vec![vec![self.head(&sum)], vec![self.chart()], self.hidden(&sum), self.advice.clone()];
+        if self.extent == Extent::Full {
+            parts.extend([vec![groups::tools(&sum)], vec![groups::levers(&sum)], vec![full::sessions(self)]]);
+        }
+        parts.push(self.remarks(&sum));
+        let parts: Vec<String> = parts.iter().map(|part| part.join("\n")).filter(|part| !part.is_empty()).collect();
         Answer::new(parts.join("\n\n"), data)
     }
 
@@ -156,49 +192,39 @@ impl ReplayReport {
             0 => String::new(),
             _ => format!(" ({} of {})", dollars(sum.dollars.1), dollars(sum.dollars.0)),
         };
-        format!(
-            "In {sessions} ({}) with {} requests, Weir {what}{money}.\n{}\n{}",
-            clients.join(", "),
-            number(requests as i64),
-            shorter(&sum.figures),
-            needed(&sum.figures),
-        )
+        format!("In {sessions} ({}) with {} requests, Weir {what}{money}.", clients.join(", "), number(requests as i64))
     }
 
-    /// Returns a chart of what each session would have saved and lost, the largest effect first.
+    /// Returns the sessions with a price, the largest effect first.
+    fn by_effect(&self) -> Vec<&ReplayedSession> {
+        let mut sessions: Vec<&ReplayedSession> = self.sessions.iter().filter(|one| one.judged.has_cost()).collect();
+        sessions.sort_by(|one, other| other.effect().total_cmp(&one.effect()));
+        sessions
+    }
+
+    /// Returns a chart of what the sessions with the largest effect would have saved and lost.
     fn chart(&self) -> String {
-        let mut sessions: Vec<&ReplayedSession> = self.sessions.iter().collect();
-        let effect = |played: &ReplayedSession| (played.judged.all.saved.abs()).max(played.lost());
-        sessions.sort_by(|one, other| effect(other).total_cmp(&effect(one)));
-        let left = sessions.len().saturating_sub(MAX_CHARTED_SESSIONS);
-        sessions.truncate(MAX_CHARTED_SESSIONS);
-        let most = sessions.iter().map(|played| played.share(effect(played))).fold(f64::EPSILON, f64::max);
-        let mut table = Table::new(&["session", "requests", "touched", "saved", "lost", "net", "money", ""]);
-        for played in sessions {
-            let judged = &played.judged;
-            let [saved, lost, net] = [judged.all.saved, played.lost(), judged.net()].map(|price| played.share(price));
-            let shown = |share: f64| if judged.has_cost() { table::signed(share) } else { String::new() };
-            let cells = |share: f64| (share / most * MAX_BAR_CHARS).round().max(0.0) as usize;
-            table.row([
-                one_line(&played.name, MAX_NAME_CHARS),
-                number(played.requests as i64),
-                number(judged.all.touched as i64),
-                shown(saved),
-                shown(-lost),
-                shown(net),
-                played.dollars().map(|price| dollars(judged.net() * price)).unwrap_or_default(),
-                format!("{}{}", "█".repeat(cells(saved)), "░".repeat(cells(lost))),
-            ]);
+        let sessions = self.by_effect();
+        let shown = &sessions[..sessions.len().min(MAX_CHARTED_SESSIONS)];
+        if shown.is_empty() {
+            return String::new();
         }
-        let more = if left > 0 {
-            format!("\n… and {} with less effect", counted(left, "session", "sessions"))
-        } else {
-            String::new()
+        let most = shown.iter().map(|played| played.share(played.effect())).fold(f64::EPSILON, f64::max);
+        let mut table = Table::new(&["session", "net", ""]);
+        for played in shown {
+            let net = table::signed(played.share(played.judged.net()));
+            table.row([one_line(&played.name, MAX_NAME_CHARS), net, played.bar(most)]);
+        }
+        let others = match sessions.len() - shown.len() {
+            0 => String::new(),
+            left => format!("; {} had less effect", counted(left, "other session", "other sessions")),
         };
-        format!(
-            "{}{more}\n█ saved  ░ lost by asking again and by tool descriptions, in parts of each session's price",
-            table.text()
-        )
+        format!("{}\n{BARS}{others}", table.text())
+    }
+
+    /// Says what would have been hidden, and whether the model needed it.
+    fn hidden(&self, sum: &ReplayTotals) -> Vec<String> {
+        [vec![shorter(&sum.figures), needed(&sum.figures)], self.unseen()].concat()
     }
 
     /// Lists the results of which something was used later that could not be seen, most identifiers first.
@@ -228,58 +254,12 @@ impl ReplayReport {
         lines
     }
 
-    /// Describes what Weir itself adds to every request, by client.
-    fn own_tokens(&self) -> Option<String> {
-        let clients: BTreeMap<&str, u64> =
-            self.sessions.iter().map(|played| (played.client.title, played.judged.descriptions.0)).collect();
-        let each: Vec<String> =
-            clients.iter().map(|(title, tokens)| format!("{title} {}", number(*tokens as i64))).collect();
-        let said = || format!("Tokens of tool descriptions in every request: {}.", each.join(", "));
-        (!each.is_empty()).then(said)
-    }
-
-    /// Returns remarks on prices, and on what is not priced.
-    fn price_remarks(&self, sum: &ReplayTotals) -> Vec<String> {
-        let mut remarks = Vec::new();
-        let count = |is_it: fn(&ReplayedSession) -> bool| self.sessions.iter().filter(|played| is_it(played)).count();
-        let costless = count(|played| !played.judged.has_cost());
-        if costless > 0 {
-            let sessions = counted(costless, "session does", "sessions do");
-            remarks
-                .push(format!("{sessions} not say how many tokens the requests had: no price or share counts them."));
-        }
-        let unpriced = count(|played| played.rates.dollars.is_none());
-        if unpriced > 0 {
-            let unpriced = counted(unpriced, "session has", "sessions have");
-            remarks.push(format!(
-                "{unpriced} a model without a known price: relative prices (cache write 1.25, cache read 0.1, output 5 times the input) \
-                 are used instead, and the dollar figures leave it out."
-            ));
-        }
-        if sum.priced > 0 {
-            let prices = format!("Prices as of {}; `--prices FILE` uses others.", self.prices_of);
-            remarks.push(format!("{prices} `weir replay --help` explains the columns."));
-        }
-        remarks
-    }
-
     fn remarks(&self, sum: &ReplayTotals) -> Vec<String> {
-        let mut remarks: Vec<String> = self.own_tokens().into_iter().collect();
-        if sum.guides.0 > 0 {
-            remarks.push(format!(
-                "Guides after compactions: {} tokens, {} of the price; not in the net, because what they save cannot be replayed.",
-                number(sum.guides.0 as i64),
-                percent(sum.guides.1 / sum.cost.max(1.0)),
-            ));
-        }
-        remarks.extend(carried(&sum.carried));
-        if sum.figures.cut > 0 {
-            let results = counted(sum.figures.cut as usize, "result", "results");
-            remarks.push(format!(
-                "For {results}, the client itself had shown only a part; the comparison uses that part."
-            ));
-        }
-        remarks.extend(self.price_remarks(sum));
+        let mut remarks = match self.extent {
+            Extent::Full => full::remarks(self, sum),
+            Extent::Short if self.sessions.is_empty() => Vec::new(),
+            Extent::Short => self.price_remarks(sum),
+        };
         remarks.extend(copied_requests(self.copied_requests));
         if self.left_out > 0 {
             remarks.push(format!(
@@ -306,6 +286,33 @@ impl ReplayReport {
                 "✗ {} failed; their results count as not touched. First failure: {first}",
                 counted(faults.len(), "hook", "hooks")
             ));
+        }
+        if self.extent == Extent::Short && !self.sessions.is_empty() {
+            remarks.push("`--full` adds the tables by tool, by means and by session.".to_owned());
+        }
+        remarks
+    }
+
+    /// Returns remarks on prices, and on what is not priced.
+    fn price_remarks(&self, sum: &ReplayTotals) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let count = |is_it: fn(&ReplayedSession) -> bool| self.sessions.iter().filter(|played| is_it(played)).count();
+        let costless = count(|played| !played.judged.has_cost());
+        if costless > 0 {
+            let sessions = counted(costless, "session does", "sessions do");
+            remarks
+                .push(format!("{sessions} not say how many tokens the requests had: no price or share counts them."));
+        }
+        let unpriced = count(|played| played.rates.dollars.is_none());
+        if unpriced > 0 {
+            let unpriced = counted(unpriced, "session has", "sessions have");
+            remarks.push(format!(
+                "{unpriced} a model without a known price: relative prices (cache write 1.25, cache read 0.1, output 5 times the input) \
+                 are used instead, and the dollar figures leave it out."
+            ));
+        }
+        if sum.priced > 0 {
+            remarks.push(format!("Prices as of {}; `--prices FILE` uses others.", self.prices_of));
         }
         remarks
     }
@@ -345,22 +352,6 @@ fn needed(figures: &Figures) -> String {
 pub fn progress(at: usize, of: usize, name: &str) -> String {
     let done = at * 20 / of.max(1);
     format!("[{}{}] {at}/{of} {}", "#".repeat(done), "-".repeat(20 - done), one_line(name, MAX_NAME_CHARS))
-}
-
-/// Describes what was still known after compactions.
-fn carried(carried: &CarriedIdentifiers) -> Option<String> {
-    let share = |part: u64| percent(part as f64 / carried.used.max(1) as f64);
-    let said = || {
-        format!(
-            "After {}, the model used {} earlier names that it could not have known otherwise: the client's summary had {} of \
-             them, summary and guide together {}.",
-            counted(carried.compactions as usize, "compaction", "compactions"),
-            number(carried.used as i64),
-            share(carried.in_summary),
-            share(carried.with_guide),
-        )
-    };
-    (carried.used > 0).then(said)
 }
 
 /// Returns a remark on the requests that several transcripts have.

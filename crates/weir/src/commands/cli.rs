@@ -12,6 +12,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use weir_context::Context;
@@ -28,9 +29,9 @@ use weir_operations::functions;
 use weir_operations::tool_call;
 use weir_operations::{Arguments, Effect, OPERATIONS};
 use weir_run::unfinished::{self, AuditDepth};
-use weir_session::replay;
-use weir_session::{prefix, window};
+use weir_session::{demo, prefix, replay, window};
 
+use super::bug;
 use super::call;
 use super::config_file;
 use super::handover;
@@ -98,6 +99,7 @@ Everything stays on this machine, unless you connect a project to a team server.
 const AFTER_HELP: &str = "\
 One minute:
   weir                             show the current state and the next step
+  weir demo                        show what Weir does in a recorded session
   weir replay                      show what Weir would have saved so far
   weir setup                       connect your clients; shows what changes
   weir run 'make test'             run a command; its output is stored
@@ -158,6 +160,7 @@ fn command() -> Command {
             notes::command(),
             policy::command(),
             servers::command(),
+            demo::command(),
             replay::command(),
             window::command(),
             prefix::command(),
@@ -169,6 +172,7 @@ fn command() -> Command {
             weir_ui::command(),
             mcp_command(),
             config_file::command(),
+            bug::command(),
             upgrade::command(),
             uninstall::command(),
             completions,
@@ -220,9 +224,37 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         switch::OFF | switch::ON => {
             Printing::of(&env, arguments).finish(switch::run(&env, name == switch::OFF, arguments)?)
         }
+        demo::DEMO => {
+            let headings = demo::HEADINGS.map(str::to_owned);
+            Printing::of(&env, arguments).finish_with(played(&env, arguments)?, &headings)
+        }
         config_file::CONFIG => Printing::of(&env, arguments).finish(config_file::run(&env, arguments)?),
         _ => serve_or_call(&env, name, arguments),
     }
+}
+
+/// Plays the demo, until the user ends it.
+fn played(env: &Env, arguments: &ArgMatches) -> Result<Answer, CommandError> {
+    let is_stopped = AtomicBool::new(false);
+    let runtime = runtime()?;
+    std::thread::scope(|scope| {
+        runtime.block_on(async {
+            let play = async {
+                let (done, answer) = tokio::sync::oneshot::channel();
+                scope.spawn(|| done.send(demo::run(env, arguments, &is_stopped)));
+                answer.await.unwrap_or_else(|_| Err(CommandError::broken("the demo ended without an answer")))
+            };
+            tokio::pin!(play);
+            tokio::select! {
+                // Signals are heeded before there is anything to remove.
+                biased;
+                () = signal::asked_to_end() => is_stopped.store(true, Ordering::Relaxed),
+                answer = &mut play => return answer,
+            }
+            // It ends before the next hook, and removes its folder.
+            play.await
+        })
+    })
 }
 
 fn check_folder(folder: &Path) -> Result<(), CommandError> {
@@ -253,7 +285,7 @@ fn serve_or_call(env: &Env, name: &str, arguments: &ArgMatches) -> Result<ExitCo
     } else {
         let live = if printing.is_for_person() { live::output() } else { None };
         // A file that cannot be used is one of the things that doctor reports.
-        let new = if name == "doctor" { Context::despite_config } else { Context::new };
+        let new = if matches!(name, "doctor" | bug::BUG) { Context::despite_config } else { Context::new };
         let context = new(env, Face::Terminal)?
             .with_reader(printing.reader)
             .with_progress(paint::show_progress)
@@ -361,6 +393,7 @@ fn awaited<'a>(context: &'a Context, name: &str, arguments: &'a ArgMatches) -> O
         runs::RUNS => Box::pin(runs::run(context, arguments)),
         servers::SERVERS => Box::pin(servers::run(context, arguments)),
         call::CALL => Box::pin(call::run(context, arguments)),
+        bug::BUG => Box::pin(bug::run(context, arguments)),
         _ => return None,
     })
 }

@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, in its helpers too")]
 
 mod advice;
+mod bug;
 mod cli;
 mod context;
+mod demo;
 mod docs;
 mod e2e;
 mod escape;
@@ -20,6 +22,8 @@ mod index;
 mod injected;
 mod map;
 mod mcp;
+#[cfg(target_os = "linux")]
+mod network;
 mod notes;
 mod passing;
 mod prefix;

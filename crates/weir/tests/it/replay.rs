@@ -56,6 +56,11 @@ fn rows(rows: &[Value]) -> String {
 }
 
 fn claude() -> String {
+    claude_with(&printed(), LATER)
+}
+
+/// Returns a session with this output, of which this is said later.
+fn claude_with(printed: &str, later: &str) -> String {
     let row =
         |kind: &str, message: Value| json!({ "type": kind, "sessionId": "s", "version": "2.1.39", "message": message });
     let said = |request: usize, part: Value| {
@@ -64,15 +69,15 @@ fn claude() -> String {
     };
     let words = |text: &str| json!({ "type": "text", "text": text });
     let mut result =
-        row("user", json!({ "content": [{ "type": "tool_result", "tool_use_id": "t", "content": printed() }] }));
-    result["toolUseResult"] = json!({ "stdout": printed(), "stderr": "", "interrupted": false, "isImage": false });
+        row("user", json!({ "content": [{ "type": "tool_result", "tool_use_id": "t", "content": printed }] }));
+    result["toolUseResult"] = json!({ "stdout": printed, "stderr": "", "interrupted": false, "isImage": false });
     rows(&[
         row("user", json!({ "content": "look" })),
         said(0, json!({ "type": "tool_use", "id": "t", "name": "Bash", "input": { "command": "list" } })),
         result,
         said(1, words("hm")),
         said(2, words("hm")),
-        said(3, words(LATER)),
+        said(3, words(later)),
     ])
 }
 
@@ -203,27 +208,60 @@ fn every_client_is_judged_by_the_same_rules_where_it_keeps_its_transcripts() {
 }
 
 #[test]
-fn a_person_reads_a_verdict_two_tables_a_chart_and_what_was_missed() {
+fn a_person_reads_a_sentence_a_chart_and_what_was_missed() {
     let home = Transcripts::new();
     home.write("s.jsonl", &claude());
-    let shown = home.ok(&["s.jsonl"]);
-    for part in [
-        "In 1 session (Claude Code 1) with 4 requests, Weir would have ",
-        "\n1 of 1 tool results would have been shown shorter: ",
-        "\nOf 1 name or number that the model later used of them, it would still have seen 0; ",
-        "\nshell ",
-        "\ntool descriptions ",
-        "\ns  ",
-        "█",
-        "░",
-        "Used later and not visible:\n  shell list\n    ",
-        "1 of 1 used later not visible: value_03456",
-        "Tokens of tool descriptions in every request: Claude Code 250.",
-        "1 session has a model without a known price",
-    ] {
-        assert!(shown.contains(part), "{part:?} is not in\n{shown}");
-    }
+    let check = |shown: &str, parts: &[&str]| {
+        for part in parts {
+            assert!(shown.contains(part), "{part:?} is not in\n{shown}");
+        }
+    };
+    let short = home.ok(&["s.jsonl"]);
+    check(
+        &short,
+        &[
+            "In 1 session (Claude Code 1) with 4 requests, Weir would have ",
+            "\ns  ",
+            "█",
+            "░",
+            "\n1 of 1 tool results would have been shown shorter: ",
+            "\nOf 1 name or number that the model later used of them, it would still have seen 0; ",
+            "Used later and not visible:\n  shell list\n    ",
+            "1 of 1 used later not visible: value_03456",
+            "1 session has a model without a known price",
+            "`--full` adds the tables",
+        ],
+    );
+    assert!(short.lines().count() <= 24 && !short.contains("tool descriptions  "), "{short}");
+    let full = home.ok(&["s.jsonl", "--full"]);
+    let tables = ["\nshell ", "\ntool descriptions ", "Tokens of tool descriptions in every request: Claude Code 250."];
+    check(&full, &tables);
     assert!(!home.ok(&["s.jsonl", "--show", "0"]).contains("Used later"));
+}
+
+/// In the session, a digest costs more than it saves, because the next request needs what it hides. A higher limit would
+/// have shown the whole output.
+#[test]
+fn a_setting_is_named_if_a_replay_with_it_saves_more() {
+    let home = Transcripts::new();
+    // The client itself shows all of it.
+    let printed: String = printed().lines().take(1_300).map(|line| format!("{line}\n")).collect();
+    let session = claude_with(&printed, "It must be value_00700");
+    let lines: Vec<String> = session.lines().filter(|line| !line.contains("\"hm\"")).map(str::to_owned).collect();
+    home.write("s.jsonl", &lines.join("\n"));
+    let shown = home.ok(&["s.jsonl"]);
+    assert!(shown.contains("\nSettings worth changing, in [hold]"), "{shown}");
+    let line = shown.lines().find(|line| line.starts_with("  unclear_tokens = 16000 "));
+    let line = line.unwrap_or_else(|| panic!("{shown}"));
+    assert!(line.ends_with(" of the price, with 1 name fewer hidden"), "{line}");
+    // What it names is what a replay with it shows.
+    let net = || home.json(&["s.jsonl"])["all"]["net"].as_f64().unwrap();
+    let before = net();
+    home.write(".config/weir/config.toml", "[hold]\nunclear_tokens = 16000\n");
+    let gain = (net() - before) * 100.0;
+    let named: f64 = line.split_once('+').and_then(|(_, rest)| rest.split(' ').next()?.parse().ok()).unwrap();
+    assert!((gain - named).abs() < 0.1, "{gain} is not in {line}");
+    assert!(!home.ok(&["s.jsonl"]).contains("Settings worth changing"));
 }
 
 /// A compaction ends the repeated reading, and uses after it do not count against a result before it.

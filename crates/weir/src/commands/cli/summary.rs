@@ -6,8 +6,7 @@ use super::order::without_folder;
 
 /// The summary. `weir --help` describes all of it.
 pub(super) const SUMMARY: &str = "\
-A context layer for AI coding agents: runs code, holds back long output, stores
-decisions.
+A context layer for AI coding agents: runs code, holds back output, keeps notes.
 
 Usage: weir [OPTIONS] [COMMAND]
 
@@ -24,7 +23,8 @@ Remember and find:
   index, fetch        make files and web pages searchable
   search, forget      search everything that is stored; remove some of it
 See what it saves:
-  stats, replay, ui   count what was held back; replay past sessions; browse
+  demo, replay        see what it does in an example, or in your past sessions
+  stats, ui           count what was held back; browse all of it
 
 Options: --json prints JSON, -C FOLDER starts there, -V prints the version
 
