@@ -83,8 +83,8 @@ pub use error::{ErrorKind, PortError, Result};
 pub use id::{HostId, RecordId, TextKey};
 pub use names::{NAME_BYTES, name_of};
 pub use ports::{
-    Batch, Blobs, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, MAX_ABOUT, Position, Readers,
-    SearchQuery, Step, StoredRecord, refused_hosts,
+    Batch, Blobs, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, LookUps, MAX_ABOUT, MAX_READ_BYTES,
+    MAX_TOPIC_BYTES, Position, Readers, SearchQuery, Step, StoredRecord, TextPart, refused_hosts,
 };
 pub use record::{Audience, Author, Body, FORMAT, Kept, NoteFields, NoteFile, Record};
 pub use shelf::{
