@@ -83,8 +83,9 @@ pub use error::{ErrorKind, PortError, Result};
 pub use id::{HostId, RecordId, TextKey};
 pub use names::{NAME_BYTES, name_of};
 pub use ports::{
-    Batch, Blobs, Head, HeadPage, HeadWalk, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, MAX_ABOUT,
-    Position, ProjectChanges, Readers, SearchQuery, Step, StoredRecord, refused_hosts,
+    Batch, Blobs, Head, HeadPage, HeadWalk, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, LookUps,
+    MAX_ABOUT, MAX_READ_BYTES, MAX_TOPIC_BYTES, Position, ProjectChanges, Readers, SearchQuery, Step, StoredRecord,
+    TextPart, refused_hosts,
 };
 pub use record::{Audience, Author, Body, FORMAT, Kept, NoteFields, NoteFile, Record};
 pub use shelf::{

@@ -19,6 +19,10 @@ use crate::record::{Audience, Record};
 
 /// How many records about one record are looked at, the newest.
 pub const MAX_ABOUT: usize = 100;
+/// How much of the notes on one topic is looked at, in bytes of JSON, the newest. There is always one note.
+pub const MAX_TOPIC_BYTES: usize = 1 << 20;
+/// How much of a log is read at once, in bytes of JSON. A batch ends with the record that reaches it.
+pub const MAX_READ_BYTES: usize = 4 << 20;
 
 /// A place in the log of one project. The first record is at 1, and 0 is before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -39,6 +43,16 @@ pub struct Batch {
     pub records: Vec<StoredRecord>,
     /// Where to continue. Everything up to here that the reader may see is in this batch or an earlier one.
     pub next: Position,
+    /// The position of the newest record of the project at that moment.
+    pub head: Position,
+}
+
+impl Batch {
+    /// Creates a batch of the records that were read after a position. If it is full, there may be more.
+    pub fn new(records: Vec<StoredRecord>, is_full: bool, after: Position, head: Position) -> Self {
+        let next = if is_full { records.last().map_or(after, |last| last.position) } else { head };
+        Self { records, next, head }
+    }
 }
 
 /// Whose records a reader gets.
@@ -113,8 +127,8 @@ pub trait Log: Send + Sync {
     /// that hosts of others were refused, is in the audit.
     fn bind_hosts(&self, scope: &Scope, hosts: &[HostId]) -> Result<Vec<HostId>>;
 
-    /// Reads at most `limit` records after a position. A position beyond the head is
-    /// [`Ahead`](crate::ErrorKind::Ahead).
+    /// Reads at most `limit` records after a position, and no more of them once they have [`MAX_READ_BYTES`]. A
+    /// position beyond the head is [`Ahead`](crate::ErrorKind::Ahead).
     fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch>;
 
     /// Returns the position of the project's newest record, or 0.
@@ -138,12 +152,15 @@ pub trait Log: Send + Sync {
     /// reference again hides nothing that it named before.
     fn named(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<StoredRecord>>;
 
-    /// Returns the newest visible notes on a topic, at most `limit`, in the order of the log. A topic with a zero byte
-    /// need not be found. This one reads the whole project; a backend for a server looks them up.
-    fn on_topic(&self, scope: &Scope, topic: &str, limit: usize) -> Result<Vec<StoredRecord>> {
-        let mut found = self.read_since(scope, Position(0), usize::MAX, Readers::Scope)?.records;
-        found.retain(|stored| stored.record.topic() == Some(topic));
-        Ok(found.split_off(found.len().saturating_sub(limit)))
+    /// Returns the visible notes on these topics, in the order of the log: the newest on each, at most `limit`. Of a
+    /// topic whose notes have more than [`MAX_TOPIC_BYTES`], a backend may leave out the older ones. A topic with a zero
+    /// byte need not be found.
+    fn on_topics(&self, scope: &Scope, topics: &[&str], limit: usize) -> Result<Vec<StoredRecord>>;
+
+    /// Returns look-ups in the project of the scope that belong together, for a log where each one by itself costs
+    /// something. Drop it soon: it may hold a connection.
+    fn look_ups<'a>(&'a self, scope: &'a Scope) -> Box<dyn LookUps + 'a> {
+        Box::new(SeparateLookUps { log: self, scope })
     }
 
     /// Returns how many records of the whole tenant have this text, seen or not: a blob may be deleted at zero. The
@@ -159,6 +176,35 @@ pub trait Log: Send + Sync {
             }
         }
         Ok(used)
+    }
+}
+
+/// Look-ups in one project of a log. They answer as the methods of [`Log`] do that have the same names.
+pub trait LookUps {
+    fn records(&mut self, ids: &[RecordId]) -> Result<Vec<StoredRecord>>;
+
+    fn about(&mut self, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>>;
+
+    fn on_topics(&mut self, topics: &[&str], limit: usize) -> Result<Vec<StoredRecord>>;
+}
+
+/// Look-ups of which each is a call of its own.
+struct SeparateLookUps<'a, L: ?Sized> {
+    log: &'a L,
+    scope: &'a Scope,
+}
+
+impl<L: Log + ?Sized> LookUps for SeparateLookUps<'_, L> {
+    fn records(&mut self, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        self.log.records(self.scope, ids)
+    }
+
+    fn about(&mut self, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
+        self.log.about(self.scope, ids, limit)
+    }
+
+    fn on_topics(&mut self, topics: &[&str], limit: usize) -> Result<Vec<StoredRecord>> {
+        self.log.on_topics(self.scope, topics, limit)
     }
 }
 
@@ -273,6 +319,13 @@ pub trait Index: Send + Sync {
     fn clear(&self, scope: &Scope) -> Result<()>;
 }
 
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextPart {
+    pub key: TextKey,
+    pub range: Range<u64>,
+}
+
 /// The blobs: texts by their content, separate for each tenant.
 ///
 /// Knowing a key does not permit reading: within a tenant, who may read a text is decided by the records that have it,
@@ -292,6 +345,18 @@ pub trait Blobs: Send + Sync {
     fn get(&self, scope: &Scope, key: &TextKey) -> Result<Option<Vec<u8>>>;
 
     fn range(&self, scope: &Scope, key: &TextKey, range: Range<u64>) -> Result<Option<Vec<u8>>>;
+
+    /// Returns texts as [`get`](Self::get) does, in order. A store that waits for a network waits for many at once. All
+    /// of them are in memory together.
+    fn get_all(&self, scope: &Scope, keys: &[TextKey]) -> Vec<Result<Option<Vec<u8>>>> {
+        keys.iter().map(|key| self.get(scope, key)).collect()
+    }
+
+    /// Returns parts of texts as [`range`](Self::range) does, in order, and as [`get_all`](Self::get_all) waits for
+    /// them. An empty range asks whether the text is stored.
+    fn range_all(&self, scope: &Scope, parts: &[TextPart]) -> Vec<Result<Option<Vec<u8>>>> {
+        parts.iter().map(|part| self.range(scope, &part.key, part.range.clone())).collect()
+    }
 
     fn delete(&self, scope: &Scope, key: &TextKey) -> Result<bool>;
 }

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use follow::Followed;
 pub use forget::{Forgotten, Left};
+use import::copy_of;
 pub use import::{Incoming, Sender};
 pub use keep::NewRecord;
 pub use search::{Found, Hit};
@@ -26,8 +27,8 @@ use weir_core::{Reference, Scope, TenantId, Timestamp, UserId};
 
 use crate::clock::{Clock, LogicalTime};
 use crate::error::{ErrorKind, PortError, Result};
-use crate::id::{HostId, RecordId};
-use crate::ports::{Batch, Blobs, Index, Log, Position, Readers, StoredRecord};
+use crate::id::{HostId, RecordId, TextKey};
+use crate::ports::{Batch, Blobs, Index, Log, Position, Readers, StoredRecord, TextPart};
 use crate::record::{Audience, Author, Body, Record};
 use crate::sealed::GRANTS;
 
@@ -125,6 +126,16 @@ impl Shelf {
         Ok(self.with_standing(scope, found)?.pop())
     }
 
+    /// Returns those of these records that keep an entry and are visible in the scope, with what later records say about
+    /// them, in the order of the ids.
+    pub fn get_all(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<KeptRecord>> {
+        let mut look_ups = self.ports.log.look_ups(scope);
+        let found = look_ups.records(ids)?;
+        let kept = standing::standing(&mut *look_ups, found)?;
+        let mut kept: HashMap<RecordId, KeptRecord> = kept.into_iter().map(|kept| (kept.record.id, kept)).collect();
+        Ok(ids.iter().filter_map(|id| kept.remove(id)).collect())
+    }
+
     /// Returns the visible records with this reference, oldest first, at most `limit`. There may be several, because
     /// machines draw references on their own.
     pub fn find(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<KeptRecord>> {
@@ -136,7 +147,7 @@ impl Shelf {
         let Some(record) = self.one(scope, id)? else { return Ok(None) };
         let Some(kept) = record.body.kept() else { return Ok(None) };
         match self.ports.blobs.get(scope, &kept.text)? {
-            None if self.one(scope, id)?.is_some() => Err(lost(id)),
+            None if self.one(scope, id)?.is_some() => Err(lost_text(id)),
             // Removed since the look-up.
             text => Ok(text),
         }
@@ -144,11 +155,47 @@ impl Shelf {
 
     pub fn text_range(&self, scope: &Scope, id: RecordId, range: Range<u64>) -> Result<Option<Vec<u8>>> {
         let Some(record) = self.one(scope, id)? else { return Ok(None) };
-        let Some(kept) = record.body.kept() else { return Ok(None) };
-        match self.ports.blobs.range(scope, &kept.text, range)? {
-            None if self.one(scope, id)?.is_some() => Err(lost(id)),
-            text => Ok(text),
+        let mut read = self.text_ranges(scope, &[&record], range);
+        read.pop().unwrap_or(Ok(None))
+    }
+
+    /// Returns the texts of those of these records that keep an entry, in order: `None` for one that was removed since
+    /// the log showed it to the scope. All of them are in memory together.
+    pub fn texts(&self, scope: &Scope, records: &[&Record]) -> Vec<Result<Option<Vec<u8>>>> {
+        let keys: Vec<TextKey> = records.iter().filter_map(|record| Some(record.body.kept()?.text)).collect();
+        self.unless_removed(scope, records, self.ports.blobs.get_all(scope, &keys))
+    }
+
+    /// Returns the same range of the texts of records, as [`texts`](Self::texts) does.
+    pub fn text_ranges(&self, scope: &Scope, records: &[&Record], range: Range<u64>) -> Vec<Result<Option<Vec<u8>>>> {
+        let part = |key| TextPart { key, range: range.clone() };
+        let parts: Vec<TextPart> = records.iter().filter_map(|record| Some(part(record.body.kept()?.text))).collect();
+        self.unless_removed(scope, records, self.ports.blobs.range_all(scope, &parts))
+    }
+
+    /// Asks the log again about the records whose texts are not there.
+    fn unless_removed(
+        &self,
+        scope: &Scope,
+        records: &[&Record],
+        mut texts: Vec<Result<Option<Vec<u8>>>>,
+    ) -> Vec<Result<Option<Vec<u8>>>> {
+        let kept = || records.iter().filter(|record| record.body.kept().is_some()).map(|record| record.id);
+        let lost: Vec<RecordId> =
+            kept().zip(&texts).filter(|(_, text)| is_lost(text)).map(|(record, _)| record).collect();
+        if lost.is_empty() {
+            return texts;
         }
+        let left = self.ports.log.records(scope, &lost);
+        for (id, text) in kept().zip(&mut texts).filter(|(_, text)| is_lost(text)) {
+            match &left {
+                Ok(left) if left.iter().all(|left| left.record.id != id) => *text = Ok(None),
+                Ok(_) if text.is_ok() => *text = Err(lost_text(id)),
+                Ok(_) => {}
+                Err(error) => *text = Err(copy_of(error)),
+            }
+        }
+        texts
     }
 
     /// Returns at most `limit` visible records after a position, for a machine that follows this log.
@@ -198,7 +245,15 @@ impl Shelf {
     }
 }
 
-fn lost(id: RecordId) -> PortError {
+/// Returns whether a text is not there, or cannot be read.
+fn is_lost(text: &Result<Option<Vec<u8>>>) -> bool {
+    match text {
+        Ok(text) => text.is_none(),
+        Err(error) => error.kind == ErrorKind::Damaged,
+    }
+}
+
+fn lost_text(id: RecordId) -> PortError {
     PortError::new(ErrorKind::Damaged, format!("read the text of record {id}")).because("the text is missing")
 }
 

@@ -5,6 +5,7 @@
 
 mod bridge;
 mod error;
+mod fetch;
 mod objects;
 mod place;
 mod sweep;
@@ -14,23 +15,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
-use object_store::{Error as StoreError, GetOptions, GetRange, ObjectStore, PutMode, PutOptions, PutPayload};
+use object_store::{Error as StoreError, ObjectStore, PutMode, PutOptions, PutPayload};
 pub use place::S3Place;
 pub use sweep::{Listing, StoredText, Swept};
 use weir_core::Scope;
 use weir_ledger::private;
 use weir_records::frames::{self, damaged};
-use weir_records::{Blobs, Result, TextKey, name_of};
+use weir_records::{Blobs, Result, TextKey, TextPart, name_of};
 
 use self::bridge::Bridge;
 use self::error::{from_store, from_system};
+use self::fetch::{Fetched, WHOLE};
 
-/// How much of the end of a stored text is fetched first, in bytes. Most texts are smaller, and of the others it has
-/// the table of their frames.
-const END_BYTES: u64 = 64 << 10;
-
-/// How many texts of one call are looked for or stored at once. Most of the time goes to the disk or the network.
-const MAX_CALLS_AT_ONCE: usize = 16;
+/// How many texts of one call are fetched or stored at once. Most of the time goes to the disk or the network.
+const MAX_CALLS_AT_ONCE: usize = 64;
 
 const READ: &str = "read a text";
 const STORE: &str = "store a text";
@@ -42,13 +40,6 @@ pub struct ObjectBlobs {
     bridge: Bridge,
     /// The folder, if the texts are in one.
     folder: Option<PathBuf>,
-}
-
-/// A text as the store has it, or a part of it.
-struct Fetched {
-    bytes: Vec<u8>,
-    /// The size of the whole, in bytes.
-    size: u64,
 }
 
 impl ObjectBlobs {
@@ -73,25 +64,38 @@ impl ObjectBlobs {
         Arc::clone(&self.store)
     }
 
-    /// Fetches a text, or a part of it, if it is stored.
-    fn fetch(&self, path: &object_store::path::Path, options: GetOptions) -> Result<Option<Fetched>> {
-        let (store, path) = (self.store(), path.clone());
-        let fetched = self.bridge.run(async move {
-            let is_head = options.head;
-            let result = store.get_opts(&path, options).await?;
-            let size = result.meta.size;
-            let bytes = if is_head { Vec::new() } else { Vec::from(result.bytes().await?) };
-            Ok(Fetched { bytes, size })
+    /// Fetches what a range of each of these texts needs, and inflates it on this thread.
+    fn fetch_all(&self, scope: &Scope, parts: impl IntoIterator<Item = TextPart>) -> Vec<Result<Option<Vec<u8>>>> {
+        let fetches = parts.into_iter().map(|TextPart { key, range }| {
+            let (store, path) = (self.store(), path_of(scope, &key));
+            async move { Ok(fetch::range(&*store, &path, range).await) }
         });
-        match fetched {
-            Ok(fetched) => Ok(Some(fetched)),
-            Err(StoreError::NotFound { .. }) => Ok(None),
-            Err(error) => Err(from_store(&error, READ)),
-        }
+        let inflate = |fetched: object_store::Result<Result<Option<Fetched>>>| {
+            let fetched = fetched.unwrap_or_else(|error| Err(from_store(&error, READ)))?;
+            fetched.map(|fetched| fetched.inflate()).transpose()
+        };
+        self.at_once(fetches).into_iter().map(inflate).collect()
     }
 
-    fn is_stored(&self, path: &object_store::path::Path) -> Result<bool> {
-        Ok(self.fetch(path, GetOptions::new().with_head(true))?.is_some())
+    /// Returns what stores a text unless it is stored already.
+    fn store_text(
+        &self,
+        path: object_store::path::Path,
+        text: &[u8],
+    ) -> impl Future<Output = object_store::Result<()>> + Send + 'static {
+        let (store, text, is_folder) = (self.store(), text.to_vec(), self.folder.is_some());
+        async move {
+            // In a folder this saves writing a file. A bucket needs one request either way.
+            if is_folder && fetch::is_stored(&*store, &path).await? {
+                return Ok(());
+            }
+            let compressed = tokio::task::spawn_blocking(move || frames::compress(&text)).await;
+            let compressed = compressed.map_err(broken)?.map_err(broken)?;
+            match store.put_opts(&path, PutPayload::from(compressed), PutOptions::from(PutMode::Create)).await {
+                Ok(_) | Err(StoreError::AlreadyExists { .. }) => Ok(()),
+                Err(error) => Err(error),
+            }
+        }
     }
 
     /// Runs work, several at once, and returns its results in order.
@@ -114,54 +118,43 @@ impl ObjectBlobs {
 impl Blobs for ObjectBlobs {
     fn put(&self, scope: &Scope, text: &[u8]) -> Result<TextKey> {
         let key = TextKey::of(text);
-        let put = store_text(self.store(), path_of(scope, &key), text.to_vec());
+        let put = self.store_text(path_of(scope, &key), text);
         self.bridge.run(put).map(|()| key).map_err(|error| from_store(&error, STORE))
     }
 
     fn put_all(&self, scope: &Scope, texts: &[&[u8]]) -> Vec<Result<TextKey>> {
         let keys: Vec<TextKey> = texts.iter().map(|text| TextKey::of(text)).collect();
-        let puts =
-            keys.iter().zip(texts).map(|(key, text)| store_text(self.store(), path_of(scope, key), text.to_vec()));
+        let puts = keys.iter().zip(texts).map(|(key, text)| self.store_text(path_of(scope, key), text));
         let results = self.at_once(puts);
         let named = keys.into_iter().zip(results);
         named.map(|(key, put)| put.map(|()| key).map_err(|error| from_store(&error, STORE))).collect()
     }
 
     fn get(&self, scope: &Scope, key: &TextKey) -> Result<Option<Vec<u8>>> {
-        let Some(stored) = self.fetch(&path_of(scope, key), GetOptions::new())? else { return Ok(None) };
-        let text = frames::inflate(&stored.bytes, 0..u64::MAX)?;
-        if TextKey::of(&text) != *key {
-            return Err(damaged("its content does not match its name"));
-        }
-        Ok(Some(text))
+        self.get_all(scope, &[*key]).pop().unwrap_or(Ok(None))
     }
 
     fn range(&self, scope: &Scope, key: &TextKey, range: Range<u64>) -> Result<Option<Vec<u8>>> {
-        let path = path_of(scope, key);
-        if range.is_empty() {
-            return Ok(self.is_stored(&path)?.then(Vec::new));
-        }
-        let end = GetOptions::new().with_range(Some(GetRange::Suffix(END_BYTES)));
-        let Some(end) = self.fetch(&path, end)? else { return Ok(None) };
-        if end.bytes.len() as u64 == end.size {
-            return frames::inflate(&end.bytes, range).map(Some);
-        }
-        let Some(part) = frames::part(&end.bytes, end.size, &range)? else {
-            let whole = self.fetch(&path, GetOptions::new())?;
-            return whole.map(|whole| frames::inflate(&whole.bytes, range)).transpose();
+        self.range_all(scope, &[TextPart { key: *key, range }]).pop().unwrap_or(Ok(None))
+    }
+
+    fn get_all(&self, scope: &Scope, keys: &[TextKey]) -> Vec<Result<Option<Vec<u8>>>> {
+        let wholes = keys.iter().map(|key| TextPart { key: *key, range: WHOLE });
+        let check = |(key, text): (&TextKey, Result<Option<Vec<u8>>>)| match text {
+            Ok(Some(text)) if TextKey::of(&text) != *key => Err(damaged("its content does not match its name")),
+            other => other,
         };
-        if part.stored.is_empty() {
-            return Ok(Some(Vec::new()));
-        }
-        let frames_of_it = GetOptions::new().with_range(Some(GetRange::Bounded(part.stored)));
-        let fetched = self.fetch(&path, frames_of_it)?;
-        fetched.map(|fetched| frames::inflate(&fetched.bytes, part.range)).transpose()
+        keys.iter().zip(self.fetch_all(scope, wholes)).map(check).collect()
+    }
+
+    fn range_all(&self, scope: &Scope, parts: &[TextPart]) -> Vec<Result<Option<Vec<u8>>>> {
+        self.fetch_all(scope, parts.iter().cloned())
     }
 
     fn delete(&self, scope: &Scope, key: &TextKey) -> Result<bool> {
         let path = path_of(scope, key);
         // A bucket does not say whether there was something to delete.
-        if !self.is_stored(&path)? {
+        if self.range(scope, key, 0..0)?.is_none() {
             return Ok(false);
         }
         self.remove_objects(vec![path.clone()], DELETE)?;
@@ -176,24 +169,6 @@ impl Blobs for ObjectBlobs {
 /// Returns an error that does not come from the store.
 fn broken(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
     StoreError::Generic { store: "texts", source: source.into() }
-}
-
-/// Stores a text unless it is stored already.
-async fn store_text(
-    store: Arc<dyn ObjectStore>,
-    path: object_store::path::Path,
-    text: Vec<u8>,
-) -> object_store::Result<()> {
-    match store.get_opts(&path, GetOptions::new().with_head(true)).await {
-        Err(StoreError::NotFound { .. }) => {}
-        other => return other.map(drop),
-    }
-    let compressed = tokio::task::spawn_blocking(move || frames::compress(&text)).await;
-    let compressed = compressed.map_err(broken)?.map_err(broken)?;
-    match store.put_opts(&path, PutPayload::from(compressed), PutOptions::from(PutMode::Create)).await {
-        Ok(_) | Err(StoreError::AlreadyExists { .. }) => Ok(()),
-        Err(error) => Err(error),
-    }
 }
 
 /// Returns the key of a text in the store. Folders of 256 keep the listings short.

@@ -15,8 +15,10 @@ mod deletion;
 mod fault;
 mod heads;
 mod hosts;
+mod look_up;
 mod moving;
 mod options;
+mod places;
 mod plan;
 mod queries;
 mod schema;
@@ -28,10 +30,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
 use weir_core::{Reference, Scope};
 use weir_records::{
-    Batch, ErrorKind, HeadPage, HeadWalk, HostId, Log, PortError, Position, Readers, Record, RecordId, Result,
+    Batch, ErrorKind, HeadPage, HeadWalk, HostId, Log, LookUps, MAX_READ_BYTES, PortError, Position, Readers, Record,
+    RecordId, Result,
     StoredRecord, TextKey,
 };
 
@@ -39,11 +41,11 @@ pub use self::accounts::PostgresAccounts;
 use self::database::Database;
 pub use self::deletion::{delete_tenant, delete_tokens};
 use self::fault::Fault;
+use self::look_up::{TransactionLookUps, look_up};
 pub(crate) use self::options::DEFAULT_CONNECTIONS;
 pub use self::options::{PostgresOptions, Statements};
-use self::queries::{ABOUT, HEAD, NAMED, ON_TOPIC, READ_SINCE, RECORDS, TEXT_USES, USED_TEXTS};
+use self::queries::{HEAD, NAMED, READ_SINCE, TEXT_USES, USED_TEXTS};
 pub use self::schema::{SCHEMA, migrate};
-use self::values::SqlIds;
 use crate::bridge::Bridge;
 
 /// The log on PostgreSQL.
@@ -80,14 +82,14 @@ impl Log for PostgresLog {
     fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch> {
         let doing = "read the log";
         let (all, most) = (readers == Readers::Index, i64::try_from(limit).unwrap_or(i64::MAX));
-        let (tenant, project, user, first) = (&scope.tenant.0, &scope.project.0, &scope.user.0, after.0 as i64);
-        let rows = self.database.read(doing, scope, &READ_SINCE, &[tenant, project, user, &first, &most, &all])?;
+        let (user, first, most_bytes) = (&scope.user.0, after.0 as i64, MAX_READ_BYTES as i64);
+        let rows = look_up(&self.database, doing, scope, &READ_SINCE, &[user, &first, &most, &most_bytes, &all])?;
         batch(&rows, after, limit).map_err(|fault| fault.at(doing))
     }
 
     fn head(&self, scope: &Scope) -> Result<Position> {
         let doing = "read the head of the log";
-        let rows = self.database.read(doing, scope, &HEAD, &[&scope.tenant.0, &scope.project.0])?;
+        let rows = look_up(&self.database, doing, scope, &HEAD, &[])?;
         Ok(Position(number(&rows).map_err(|fault| fault.at(doing))?))
     }
 
@@ -96,60 +98,40 @@ impl Log for PostgresLog {
     }
 
     fn records(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
-        let (doing, ids): (_, SqlIds) = ("read records", ids.iter().copied().collect());
-        if ids.numbers.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (tenant, project, user) = (&scope.tenant.0, &scope.project.0, &scope.user.0);
-        let rows = self.database.read(doing, scope, &RECORDS, &[tenant, project, user, &ids.hosts, &ids.numbers])?;
-        collect(&rows, 0).map_err(|fault| fault.at(doing))
+        TransactionLookUps::new(&self.database, scope).records(ids)
     }
 
     fn about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
-        let (doing, ids): (_, SqlIds) = ("read records", ids.iter().copied().collect());
-        if ids.numbers.is_empty() {
-            return Ok(Vec::new());
-        }
-        let most = i64::try_from(limit).unwrap_or(i64::MAX);
-        let (tenant, project, user) = (&scope.tenant.0, &scope.project.0, &scope.user.0);
-        let values: [&(dyn ToSql + Sync); 6] = [tenant, project, user, &ids.hosts, &ids.numbers, &most];
-        let rows = self.database.read(doing, scope, &ABOUT, &values)?;
-        collect(&rows, 0).map_err(|fault| fault.at(doing))
+        TransactionLookUps::new(&self.database, scope).about(ids, limit)
     }
 
     fn named(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<StoredRecord>> {
         let (doing, name) = ("look up a reference", reference.as_str());
         let most = i64::try_from(limit).unwrap_or(i64::MAX);
-        let (tenant, project, user) = (&scope.tenant.0, &scope.project.0, &scope.user.0);
-        let rows = self.database.read(doing, scope, &NAMED, &[tenant, project, user, &name, &most])?;
+        let rows = look_up(&self.database, doing, scope, &NAMED, &[&scope.user.0, &name, &most])?;
         collect(&rows, 0).map_err(|fault| fault.at(doing))
     }
 
-    fn on_topic(&self, scope: &Scope, topic: &str, limit: usize) -> Result<Vec<StoredRecord>> {
-        let (doing, most) = ("look up a topic", i64::try_from(limit).unwrap_or(i64::MAX));
-        // PostgreSQL reads no topic with a zero byte, and no statement can be sent with one.
-        if topic.contains('\0') {
-            return Ok(Vec::new());
-        }
-        let (tenant, project, user) = (&scope.tenant.0, &scope.project.0, &scope.user.0);
-        let rows = self.database.read(doing, scope, &ON_TOPIC, &[tenant, project, user, &topic, &most])?;
-        let mut found = collect(&rows, 0).map_err(|fault| fault.at(doing))?;
-        found.reverse();
-        Ok(found)
+    fn on_topics(&self, scope: &Scope, topics: &[&str], limit: usize) -> Result<Vec<StoredRecord>> {
+        TransactionLookUps::new(&self.database, scope).on_topics(topics, limit)
+    }
+
+    fn look_ups<'a>(&'a self, scope: &'a Scope) -> Box<dyn LookUps + 'a> {
+        Box::new(TransactionLookUps::new(&self.database, scope))
     }
 
     fn text_uses(&self, scope: &Scope, key: &TextKey) -> Result<u64> {
         let (doing, key) = ("count the uses of a text", key.as_bytes().as_slice());
-        let rows = self.database.read(doing, scope, &TEXT_USES, &[&scope.tenant.0, &key])?;
+        let rows = look_up(&self.database, doing, scope, &TEXT_USES, &[&key])?;
         number(&rows).map_err(|fault| fault.at(doing))
     }
 
     fn used_texts(&self, scope: &Scope, keys: &[TextKey]) -> Result<BTreeSet<TextKey>> {
         let doing = "look for the uses of texts";
         let wanted: Vec<&[u8]> = keys.iter().map(|key| key.as_bytes().as_slice()).collect();
-        let rows = self.database.read(doing, scope, &USED_TEXTS, &[&scope.tenant.0, &wanted])?;
-        let used: Result<Vec<&[u8]>, Fault> = rows.iter().map(|row| Ok(row.try_get(0)?)).collect();
-        let used: BTreeSet<&[u8]> = used.map_err(|fault| fault.at(doing))?.into_iter().collect();
+        let rows = look_up(&self.database, doing, scope, &USED_TEXTS, &[&wanted])?;
+        let used: Result<Vec<Option<&[u8]>>, Fault> = rows.iter().map(|row| Ok(row.try_get(0)?)).collect();
+        let used: BTreeSet<&[u8]> = used.map_err(|fault| fault.at(doing))?.into_iter().flatten().collect();
         Ok(keys.iter().filter(|key| used.contains(key.as_bytes().as_slice())).copied().collect())
     }
 }
@@ -160,13 +142,12 @@ fn batch(rows: &[Row], after: Position, limit: usize) -> Result<Batch, Fault> {
     if after > head {
         return Err(PortError::new(ErrorKind::Ahead, "read the log").into());
     }
-    let records = collect(rows, 1)?;
-    let next = match records.last() {
-        _ if limit == 0 => after,
-        Some(last) if records.len() == limit => last.position,
-        _ => head,
-    };
-    Ok(Batch { records, next })
+    let (records, mut bytes) = (collect(rows, 1)?, 0);
+    for row in rows {
+        bytes += row.try_get::<_, Option<&str>>(2)?.map_or(0, str::len);
+    }
+    let is_full = records.len() == limit || bytes >= MAX_READ_BYTES;
+    Ok(Batch::new(records, is_full, after, head))
 }
 
 /// Reads the number in the first column of the first row, or 0 if there is none.

@@ -168,7 +168,8 @@ pub fn notes_are_found_by_their_topic(new: NewShelf<'_>) {
         }
         for reader in &places {
             TOPICS.iter().for_each(|topic| check_topic(&shelf, reader, topic, &kept));
-            assert_eq!(shelf.ports().log.on_topic(reader, "of nobody", 10).unwrap(), []);
+            check_look_ups(&shelf, reader, &kept);
+            assert_eq!(shelf.ports().log.on_topics(reader, &["of nobody"], 10).unwrap(), []);
         }
     });
 }
@@ -181,11 +182,58 @@ fn check_topic(shelf: &Shelf, reader: &Scope, topic: &str, kept: &[(Scope, &str,
     let seen = kept.iter().filter(|(maker, of, record)| *of == topic && is_seen(maker, record));
     let expected: Vec<crate::RecordId> = seen.map(|(.., record)| record.id).collect();
     for limit in [0, 1, 2, 1_000, usize::MAX] {
-        let found = shelf.ports().log.on_topic(reader, topic, limit).unwrap();
+        let found = shelf.ports().log.on_topics(reader, &[topic], limit).unwrap();
         assert!(found.is_sorted_by_key(|stored| stored.position));
         let found: Vec<crate::RecordId> = found.iter().map(|stored| stored.record.id).collect();
         assert_eq!(found, expected[expected.len().saturating_sub(limit)..], "`{topic}` by {reader:?}, {limit}");
     }
+}
+
+/// Look-ups that belong together find what the log finds one by one, in the place of their scope and nowhere else.
+fn check_look_ups(shelf: &Shelf, reader: &Scope, kept: &[(Scope, &str, Record)]) {
+    let log = &shelf.ports().log;
+    let ids: Vec<crate::RecordId> = kept.iter().map(|(.., record)| record.id).collect();
+    let by_position = |mut found: Vec<crate::StoredRecord>| {
+        found.sort_by_key(|stored| stored.position);
+        found
+    };
+    let mut look_ups = log.look_ups(reader);
+    for limit in [0, 2, usize::MAX] {
+        let one_by_one = |topic: &&str| log.on_topics(reader, &[*topic], limit).unwrap();
+        let expected = by_position(TOPICS.iter().flat_map(one_by_one).collect());
+        assert_eq!(look_ups.on_topics(&TOPICS, limit).unwrap(), expected, "{limit} by {reader:?}");
+        assert_eq!(log.on_topics(reader, &TOPICS, limit).unwrap(), expected, "{limit} by {reader:?}");
+        assert_eq!(look_ups.about(&ids, limit).unwrap(), log.about(reader, &ids, limit).unwrap());
+    }
+    let found = by_position(look_ups.records(&ids).unwrap());
+    assert_eq!(found, by_position(log.records(reader, &ids).unwrap()));
+    assert_eq!(look_ups.records(&[]).unwrap(), []);
+    let together = shelf.get_all(reader, &ids).unwrap();
+    let one_by_one: Vec<KeptRecord> = ids.iter().filter_map(|id| shelf.get(reader, *id).unwrap()).collect();
+    assert_eq!(together, one_by_one);
+}
+
+/// Texts that are read together are those that are read one by one, in their order; what is not stored has none.
+pub fn texts_are_read_together(new: NewShelf<'_>) {
+    let shelf = new();
+    let (reader, blobs) = (ana(), &shelf.ports().blobs);
+    let mut keys: Vec<crate::TextKey> =
+        (0..100).map(|number| blobs.put(&reader, format!("text {number}").as_bytes()).unwrap()).collect();
+    keys.push(blobs.put(&reader, &vec![b'x'; 3 << 20]).unwrap());
+    keys.insert(50, crate::TextKey::of(b"not stored"));
+    let one_by_one: Vec<_> = keys.iter().map(|key| blobs.get(&reader, key).unwrap()).collect();
+    let together: Vec<_> = blobs.get_all(&reader, &keys).into_iter().map(Result::unwrap).collect();
+    assert_eq!(together.iter().filter(|text| text.is_none()).count(), 1);
+    assert!(together == one_by_one);
+    for range in [0..0, 0..4, 2..9, (1 << 20) - 1..(1 << 20) + 1, 9 << 20..10 << 20] {
+        let parts: Vec<crate::TextPart> =
+            keys.iter().map(|key| crate::TextPart { key: *key, range: range.clone() }).collect();
+        let together: Vec<_> = blobs.range_all(&reader, &parts).into_iter().map(Result::unwrap).collect();
+        let one_by_one: Vec<_> = keys.iter().map(|key| blobs.range(&reader, key, range.clone()).unwrap()).collect();
+        assert!(together == one_by_one, "{range:?}");
+        assert_eq!(together.iter().filter(|text| text.is_none()).count(), 1);
+    }
+    assert_eq!((blobs.get_all(&reader, &[]).len(), blobs.range_all(&reader, &[]).len()), (0, 0));
 }
 
 /// A secret is in no port: not in the text, not in the title, the source or the topic.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::{Author, Body, HostId, LogicalTime, Position, Readers, RecordId, Sender, TextKey};
+use crate::{Author, Body, HostId, LogicalTime, MAX_READ_BYTES, Position, Readers, RecordId, Sender, TextKey};
 
 /// Appending a record again returns its position and adds nothing.
 pub fn appending_again_changes_nothing(new: NewShelf<'_>) {
@@ -186,4 +186,22 @@ pub fn a_position_beyond_the_head_is_refused(new: NewShelf<'_>) {
     keep(&shelf, &ana(), "one");
     assert_eq!(kind_of(shelf.read_since(&ana(), Position(2), 10)), ErrorKind::Ahead);
     assert_eq!(shelf.read_since(&ana(), Position(1), 10).unwrap().next, Position(1));
+}
+
+/// A batch ends with the record that reaches the limit in bytes, and the next one begins after it.
+pub fn a_batch_is_bounded_in_bytes(new: NewShelf<'_>) {
+    let shelf = new();
+    let title = "word ".repeat(MAX_READ_BYTES / 10);
+    let large = |text: &str| NewRecord::new(EntryKind::Note, Audience::Team, title.as_str(), text);
+    let kept: Vec<RecordId> =
+        (0..5).map(|number| shelf.keep(&ana(), large(&number.to_string()), NOW).unwrap().id).collect();
+    let (mut at, mut read, mut sizes) = (Position(0), Vec::new(), Vec::new());
+    while at < Position(5) {
+        let batch = shelf.ports().log.read_since(&ben(), at, 100, Readers::Scope).unwrap();
+        assert_eq!(batch.head, Position(5));
+        sizes.push(batch.records.len());
+        read.extend(batch.records.iter().map(|stored| stored.record.id));
+        at = batch.next;
+    }
+    assert_eq!((read, sizes), (kept, vec![2, 2, 1]));
 }

@@ -9,7 +9,7 @@ use super::{Place, lock, place};
 use crate::erased::{Imprint, KnownContent};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
-use crate::ports::{Batch, Head, HeadPage, HeadWalk, Log, Position, Readers, StoredRecord};
+use crate::ports::{Batch, Head, HeadPage, HeadWalk, Log, MAX_READ_BYTES, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
 use crate::sealed::GRANTS;
 
@@ -73,17 +73,19 @@ impl Log for MemoryLog {
         if after > head {
             return Err(PortError::new(ErrorKind::Ahead, "read the log"));
         }
-        let records: Vec<StoredRecord> = (after.0 as usize..all.len())
+        let readable = (after.0 as usize..all.len())
             .filter_map(|at| stored(all, at))
-            .filter(|stored| readers == Readers::Index || stored.record.is_visible(scope))
-            .take(limit)
-            .collect();
-        let next = match records.last() {
-            _ if limit == 0 => after,
-            Some(last) if records.len() == limit => last.position,
-            _ => head,
-        };
-        Ok(Batch { records, next })
+            .filter(|stored| readers == Readers::Index || stored.record.is_visible(scope));
+        let (mut records, mut bytes, mut is_full) = (Vec::new(), 0, limit == 0);
+        for stored in readable {
+            if is_full {
+                break;
+            }
+            bytes += stored.record.to_json()?.len();
+            records.push(stored);
+            is_full = records.len() == limit || bytes >= MAX_READ_BYTES;
+        }
+        Ok(Batch::new(records, is_full, after, head))
     }
 
     fn head(&self, scope: &Scope) -> Result<Position> {
@@ -130,6 +132,20 @@ impl Log for MemoryLog {
         let mut found = state.visible(scope, 0..project.records.len());
         found.retain(|stored| stored.record.body.kept().is_some_and(|kept| kept.reference == reference));
         found.truncate(limit);
+        Ok(found)
+    }
+
+    fn on_topics(&self, scope: &Scope, topics: &[&str], limit: usize) -> Result<Vec<StoredRecord>> {
+        let state = lock(&self.state);
+        let Some(project) = state.projects.get(&place(scope)) else { return Ok(Vec::new()) };
+        let visible = state.visible(scope, 0..project.records.len());
+        let on_topic = |topic: &&str| {
+            let mut found = visible.clone();
+            found.retain(|stored| stored.record.topic() == Some(*topic));
+            found.split_off(found.len().saturating_sub(limit))
+        };
+        let mut found: Vec<StoredRecord> = topics.iter().flat_map(on_topic).collect();
+        found.sort_by_key(|stored| stored.position);
         Ok(found)
     }
 

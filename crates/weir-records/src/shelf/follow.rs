@@ -8,11 +8,11 @@ use weir_core::{Scope, entry, terminal};
 use super::Shelf;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::RecordId;
-use crate::ports::{IndexChange, IndexedRecord, Position, ProjectChanges, Readers, Step, StoredRecord};
+use crate::ports::{IndexChange, IndexedRecord, Position, ProjectChanges, Readers, Step, StoredRecord, TextPart};
 use crate::record::{Body, Kept, Record};
 
-/// How many records are read at once. A sealed one may have 2 MiB.
-const BATCH: usize = 32;
+/// How many records are read at once, and how many texts are waited for together.
+const BATCH: usize = 512;
 /// How many changes are indexed at once. An index that is far behind needs few commits this way.
 const MAX_CHANGES: usize = 16 << 10;
 /// How much text is indexed at once, in bytes. A step ends with the record that exceeds it.
@@ -46,7 +46,8 @@ enum Gathered {
     Changes {
         changes: Vec<IndexChange>,
         step: Step,
-        is_all: bool,
+        /// The head of the log when it was read.
+        head: Position,
     },
 }
 
@@ -60,18 +61,28 @@ impl Shelf {
     /// Brings the index of the scope's project up to the head of the log, and returns how many changes it followed.
     /// Stops after about `most`.
     pub fn follow(&self, scope: &Scope, most: usize) -> Result<usize> {
-        let mut followed = 0;
-        while followed < most {
-            match self.step(scope, most - followed)? {
+        Ok(self.catch_up(scope, most)?.changes)
+    }
+
+    /// Does what [`follow`](Self::follow) does, and also returns how far the index is behind then.
+    pub(super) fn catch_up(&self, scope: &Scope, most: usize) -> Result<CaughtUp> {
+        let mut done = CaughtUp { changes: 0, behind: 0 };
+        while done.changes < most {
+            let step = self.step(scope, most - done.changes)?;
+            done.behind = step.behind;
+            match step.changes {
+                Some(changes) => done.changes += changes,
                 None => break,
-                Some(changes) => followed += changes,
+            }
+            if step.behind == 0 {
+                break;
             }
         }
-        Ok(followed)
+        Ok(done)
     }
 
     /// Returns how many positions the index is behind the log.
-    pub(super) fn lag(&self, scope: &Scope) -> Result<u64> {
+    fn lag(&self, scope: &Scope) -> Result<u64> {
         // The position is read first, since the log only grows.
         let Position(at) = self.ports.index.position(scope)?;
         Ok(self.ports.log.head(scope)?.0.saturating_sub(at))
@@ -80,7 +91,7 @@ impl Shelf {
     /// Brings the index at least up to a position.
     pub(super) fn follow_up_to(&self, scope: &Scope, position: Position) -> Result<()> {
         while self.ports.index.position(scope)? < position {
-            if self.step(scope, MAX_CHANGES)?.is_none() {
+            if self.step(scope, MAX_CHANGES)?.changes.is_none() {
                 break;
             }
         }
@@ -102,10 +113,10 @@ impl Shelf {
         let followed = gathered.into_iter().map(|gathered| match gathered? {
             Gathered::Nothing => Ok(Followed { positions: 0, is_behind: false }),
             Gathered::Cleared | Gathered::Later => Ok(Followed { positions: 0, is_behind: true }),
-            Gathered::Changes { step, is_all, .. } => {
+            Gathered::Changes { step, head, .. } => {
                 // If another thread was faster, the next turn begins where it has come.
                 let is_applied = applied.next().unwrap_or(Ok(false))?;
-                Ok(Followed { positions: step.to.0 - step.from.0, is_behind: !(is_applied && is_all) })
+                Ok(Followed { positions: step.to.0 - step.from.0, is_behind: !is_applied || step.to < head })
             }
         });
         followed.collect()
@@ -135,16 +146,18 @@ impl Shelf {
         })
     }
 
-    /// Indexes as much as fits in one step, but not many more than `most` changes. Returns how many changes that were,
-    /// or `None` if there was nothing to do.
-    fn step(&self, scope: &Scope, most: usize) -> Result<Option<usize>> {
+    /// Indexes as much as fits in one step, but not many more than `most` changes.
+    fn step(&self, scope: &Scope, most: usize) -> Result<StepDone> {
         match self.gather(scope, Room { changes: most.min(MAX_CHANGES), bytes: MAX_STEP_BYTES })? {
-            Gathered::Nothing => Ok(None),
-            Gathered::Cleared | Gathered::Later => Ok(Some(0)),
-            Gathered::Changes { changes, step, .. } => {
+            Gathered::Nothing => Ok(StepDone { changes: None, behind: 0 }),
+            Gathered::Cleared | Gathered::Later => {
+                Ok(StepDone { changes: Some(0), behind: self.ports.log.head(scope)?.0 })
+            }
+            Gathered::Changes { changes, step, head } => {
                 // If another process was faster, the next step begins where it has come.
-                self.ports.index.apply(scope, &changes, step)?;
-                Ok(Some(changes.len().max(1)))
+                let is_applied = self.ports.index.apply(scope, &changes, step)?;
+                let behind = if is_applied { head.0.saturating_sub(step.to.0) } else { self.lag(scope)? };
+                Ok(StepDone { changes: Some(changes.len().max(1)), behind })
             }
         }
     }
@@ -152,9 +165,10 @@ impl Shelf {
     /// Reads what is new in the log of a project, until the room is used up.
     fn gather(&self, scope: &Scope, room: Room) -> Result<Gathered> {
         let from = self.ports.index.position(scope)?;
-        let (mut changes, mut bytes, mut to, mut is_all) = (Vec::new(), 0, from, false);
-        while !is_all && changes.len() < room.changes && bytes <= room.bytes {
-            let batch = match self.ports.log.read_since(scope, to, BATCH, Readers::Index) {
+        let (mut changes, mut bytes, mut to, mut head) = (Vec::new(), 0, from, from);
+        while changes.len() < room.changes && bytes <= room.bytes {
+            let limit = BATCH.min(room.changes - changes.len());
+            let batch = match self.ports.log.read_since(scope, to, limit, Readers::Index) {
                 // The log was put back to an older state, so the index has followed what is gone.
                 Err(PortError { kind: ErrorKind::Ahead, .. }) => {
                     self.ports.index.clear(scope)?;
@@ -162,56 +176,61 @@ impl Shelf {
                 }
                 other => other?,
             };
-            let count = batch.records.len();
-            is_all = count < BATCH;
+            head = batch.head;
+            if batch.next == to {
+                break;
+            }
             to = batch.next;
-            for (number, StoredRecord { position, record }) in batch.records.into_iter().enumerate() {
-                changes.extend(self.change(scope, &record)?.inspect(|change| bytes += size(change)));
-                if bytes > room.bytes && number + 1 < count {
-                    (to, is_all) = (position, false);
-                    break;
-                }
+            let mut records = batch.records;
+            let fitting = records.iter().take_while(|stored| {
+                let fits = bytes <= room.bytes;
+                bytes = if fits { bytes.saturating_add(indexed_bytes(&stored.record)) } else { bytes };
+                fits
+            });
+            let count = fitting.count();
+            if count < records.len() {
+                records.truncate(count);
+                to = records.last().map_or(to, |last| last.position);
+            }
+            changes.extend(self.changes(scope, &records)?);
+            if to >= head {
+                break;
             }
         }
         if to == from {
             return Ok(Gathered::Nothing);
         }
-        Ok(Gathered::Changes { changes, step: Step { from, to }, is_all })
+        Ok(Gathered::Changes { changes, step: Step { from, to }, head })
     }
 
-    fn change(&self, scope: &Scope, record: &Record) -> Result<Option<IndexChange>> {
-        Ok(match &record.body {
-            Body::Kept(kept) => Some(IndexChange::Put(Box::new(IndexedRecord {
-                id: record.id,
-                kind: kept.kind,
-                audience: record.audience,
-                author: record.author.user.clone(),
-                source: kept.source.clone(),
-                at: record.time.timestamp(),
-                title: kept.title.clone(),
-                text: self.indexed_text(scope, kept)?,
-            }))),
-            Body::Removed { record, .. } => Some(IndexChange::Remove(*record)),
-            // What is sealed is searched on the machines of members.
-            Body::Superseded { .. } | Body::Confirmed { .. } | Body::Sealed(_) | Body::Granted(_) => None,
-        })
-    }
-
-    /// Returns the part of a text that is indexed, as a terminal would show it. A text that is missing or damaged is
-    /// indexed by its title alone, so that it does not keep everything after it from being found.
-    fn indexed_text(&self, scope: &Scope, kept: &Kept) -> Result<String> {
-        let mut text = Vec::new();
-        for range in entry::indexed(kept.bytes) {
-            match self.ports.blobs.range(scope, &kept.text, range) {
-                Ok(Some(part)) => text.extend(part),
-                Ok(None) | Err(PortError { kind: ErrorKind::Damaged, .. }) => return Ok(String::new()),
-                Err(error) => return Err(error),
-            }
+    /// Returns what these records change in the index. Their texts are fetched together.
+    fn changes(&self, scope: &Scope, records: &[StoredRecord]) -> Result<Vec<IndexChange>> {
+        let kept = || records.iter().filter_map(|stored| stored.record.body.kept());
+        let parts_of = |kept: &Kept| {
+            let key = kept.text;
+            entry::indexed(kept.bytes).into_iter().map(move |range| TextPart { key, range })
+        };
+        let parts: Vec<TextPart> = kept().flat_map(parts_of).collect();
+        let mut read = self.ports.blobs.range_all(scope, &parts).into_iter();
+        let mut changes = Vec::new();
+        for StoredRecord { record, .. } in records {
+            changes.extend(match &record.body {
+                Body::Kept(kept) => Some(IndexChange::Put(Box::new(IndexedRecord {
+                    id: record.id,
+                    kind: kept.kind,
+                    audience: record.audience,
+                    author: record.author.user.clone(),
+                    source: kept.source.clone(),
+                    at: record.time.timestamp(),
+                    title: kept.title.clone(),
+                    text: indexed_text(read.by_ref().take(entry::indexed(kept.bytes).len()))?,
+                }))),
+                Body::Removed { record, .. } => Some(IndexChange::Remove(*record)),
+                // What is sealed is searched on the machines of members.
+                Body::Superseded { .. } | Body::Confirmed { .. } | Body::Sealed(_) | Body::Granted(_) => None,
+            });
         }
-        if terminal::is_binary(&text) {
-            text.truncate(text.iter().position(|&byte| byte == 0).unwrap_or_default());
-        }
-        Ok(String::from_utf8_lossy(&terminal::clean(&text)).into_owned())
+        Ok(changes)
     }
 
     pub(super) fn indexed(&self, scope: &Scope, id: RecordId) -> Result<u64> {
@@ -219,11 +238,48 @@ impl Shelf {
     }
 }
 
-fn size(change: &IndexChange) -> usize {
-    match change {
-        IndexChange::Put(record) => record.text.len() + record.title.len(),
-        IndexChange::Remove(_) => 0,
+/// How far an index was brought.
+pub(super) struct CaughtUp {
+    pub(super) changes: usize,
+    /// How many positions of the log it does not have.
+    pub(super) behind: u64,
+}
+
+/// What a step did.
+struct StepDone {
+    /// How many changes it followed, or `None` if there was nothing to do.
+    changes: Option<usize>,
+    /// How many positions of the log the index does not have.
+    behind: u64,
+}
+
+/// Returns the text that is indexed from its parts, as a terminal would show it. A text that is missing or damaged is
+/// indexed by its title alone, so that it does not keep everything after it from being found.
+fn indexed_text(parts: impl Iterator<Item = Result<Option<Vec<u8>>>>) -> Result<String> {
+    let (mut text, mut is_lost) = (Vec::new(), false);
+    // Every part is taken, because those of the next text follow.
+    for part in parts {
+        match part {
+            Ok(Some(part)) => text.extend(part),
+            Ok(None) | Err(PortError { kind: ErrorKind::Damaged, .. }) => is_lost = true,
+            Err(error) => return Err(error),
+        }
     }
+    if is_lost {
+        return Ok(String::new());
+    }
+    if terminal::is_binary(&text) {
+        text.truncate(text.iter().position(|&byte| byte == 0).unwrap_or_default());
+    }
+    Ok(String::from_utf8_lossy(&terminal::clean(&text)).into_owned())
+}
+
+/// Returns how much of a record an index gets, in bytes.
+fn indexed_bytes(record: &Record) -> usize {
+    record.body.kept().map_or(0, |kept| {
+        let text: u64 = entry::indexed(kept.bytes).iter().map(|range| range.end - range.start).sum();
+        kept.title.len().saturating_add(usize::try_from(text).unwrap_or(usize::MAX))
+    })
 }
 
 #[cfg(test)]

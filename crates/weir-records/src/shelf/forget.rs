@@ -5,6 +5,7 @@ use weir_core::{Scope, Timestamp, UserId, WhyGone};
 use super::Shelf;
 use crate::error::Result;
 use crate::id::{RecordId, TextKey};
+use crate::ports::TextPart;
 use crate::record::{Body, Record};
 
 /// The proof that a record was removed.
@@ -75,8 +76,15 @@ impl Shelf {
         if !unused.is_empty() {
             used.extend(self.ports.log.used_texts(scope, &unused)?);
         }
-        let texts = taken.iter().filter(|taken| used.contains(&taken.key)).filter_map(|taken| taken.text.as_deref());
-        self.ports.blobs.put_all(scope, &texts.collect::<Vec<_>>()).into_iter().try_for_each(|put| put.map(drop))
+        let used: Vec<&TakenText> = taken.iter().filter(|taken| used.contains(&taken.key)).collect();
+        let parts: Vec<TextPart> = used.iter().map(|taken| TextPart { key: taken.key, range: 0..0 }).collect();
+        let mut gone = Vec::new();
+        for (taken, stored) in used.into_iter().zip(self.ports.blobs.range_all(scope, &parts)) {
+            if stored?.is_none() {
+                gone.extend(taken.text.as_deref());
+            }
+        }
+        self.ports.blobs.put_all(scope, &gone).into_iter().try_for_each(|put| put.map(drop))
     }
 
     fn left(&self, scope: &Scope, id: RecordId, taken: Option<&TakenText>) -> Result<Left> {

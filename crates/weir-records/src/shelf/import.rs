@@ -249,7 +249,7 @@ fn check(scope: &Scope, one: &Incoming, sender: &Sender, now: Timestamp) -> Resu
 }
 
 /// Returns the same error, for another record.
-fn copy_of(error: &PortError) -> PortError {
+pub(super) fn copy_of(error: &PortError) -> PortError {
     let copy = PortError::new(error.kind, error.at.clone());
     match &error.source {
         Some(reason) => copy.because(reason.to_string()),

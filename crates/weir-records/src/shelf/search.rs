@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weir_core::Scope;
 
 use super::Shelf;
-use super::standing::KeptRecord;
+use super::standing::{KeptRecord, forks, standing};
 use crate::error::Result;
 use crate::id::RecordId;
 use crate::ports::SearchQuery;
@@ -18,6 +18,8 @@ const MAX_FOLLOWED: usize = 2_000;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     pub kept: KeptRecord,
+    /// The other current notes on its topic.
+    pub fork: Vec<KeptRecord>,
     /// How well it answers; more is better. Comparable within one answer only.
     pub score: f64,
 }
@@ -34,19 +36,22 @@ pub struct Found {
 impl Shelf {
     /// Searches among the records that are visible in the scope, after indexing what is new.
     pub fn search(&self, scope: &Scope, query: &SearchQuery) -> Result<Found> {
-        self.follow(scope, MAX_FOLLOWED)?;
-        let behind = self.lag(scope)?;
+        let behind = self.catch_up(scope, MAX_FOLLOWED)?.behind;
         // Superseded records move to the end, so more are needed to tell which of the others are the best.
         let wider = SearchQuery { limit: query.limit.saturating_mul(2), ..query.clone() };
         let found = self.ports.index.search(scope, &wider)?;
         let ids: Vec<RecordId> = found.hits.iter().map(|hit| hit.id).collect();
-        let records = self.ports.log.records(scope, &ids)?;
-        let kept = self.with_standing(scope, records)?;
+        let mut look_ups = self.ports.log.look_ups(scope);
+        let records = look_ups.records(&ids)?;
+        let kept = standing(&mut *look_ups, records)?;
         let mut kept: BTreeMap<RecordId, KeptRecord> = kept.into_iter().map(|kept| (kept.record.id, kept)).collect();
-        let shown = found.hits.iter().filter_map(|hit| Some(Hit { kept: kept.remove(&hit.id)?, score: hit.score }));
-        let (superseded, mut hits): (Vec<Hit>, Vec<Hit>) = shown.partition(|hit| hit.kept.superseded_by.is_some());
-        hits.extend(superseded);
-        hits.truncate(query.limit);
-        Ok(Found { hits, behind, used_vector: found.used_vector })
+        let shown = found.hits.iter().filter_map(|hit| Some((kept.remove(&hit.id)?, hit.score)));
+        let (superseded, mut best): (Vec<_>, Vec<_>) = shown.partition(|(kept, _)| kept.superseded_by.is_some());
+        best.extend(superseded);
+        best.truncate(query.limit);
+        let (best, scores): (Vec<KeptRecord>, Vec<f64>) = best.into_iter().unzip();
+        let forks = forks(&mut *look_ups, &best)?;
+        let hits = best.into_iter().zip(scores).zip(forks).map(|((kept, score), fork)| Hit { kept, fork, score });
+        Ok(Found { hits: hits.collect(), behind, used_vector: found.used_vector })
     }
 }

@@ -16,7 +16,7 @@ use super::moving::check_unlocked;
 use crate::erased::{Imprint, KnownContent};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
-use crate::ports::{Batch, HeadPage, HeadWalk, Log, Position, Readers, StoredRecord};
+use crate::ports::{Batch, HeadPage, HeadWalk, Log, MAX_READ_BYTES, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
 use crate::sealed::GRANTS;
 
@@ -70,13 +70,15 @@ impl Log for SqliteLog {
             )?;
             let (all, limit) = (readers == Readers::Index, i64::try_from(limit).unwrap_or(i64::MAX));
             let values = params![scope.tenant.0, scope.project.0, after.0 as i64, all, scope.user.0, limit];
-            let records = collect(statement.query_map(values, raw)?)?;
-            let next = match records.last() {
-                _ if limit == 0 => after,
-                Some(last) if records.len() as i64 == limit => last.position,
-                _ => head,
-            };
-            Ok(Batch { records, next })
+            let (mut records, mut bytes, mut is_full) = (Vec::new(), 0, limit == 0);
+            let mut rows = statement.query(values)?;
+            while !is_full && let Some(row) = rows.next()? {
+                let (position, json) = raw(row)?;
+                bytes += json.len();
+                records.push(StoredRecord { position: Position(position as u64), record: Record::from_json(&json)? });
+                is_full = records.len() as i64 == limit || bytes >= MAX_READ_BYTES;
+            }
+            Ok(Batch::new(records, is_full, after, head))
         })
     }
 
@@ -136,7 +138,7 @@ impl Log for SqliteLog {
         })
     }
 
-    fn on_topic(&self, scope: &Scope, topic: &str, limit: usize) -> Result<Vec<StoredRecord>> {
+    fn on_topics(&self, scope: &Scope, topics: &[&str], limit: usize) -> Result<Vec<StoredRecord>> {
         self.database.read("look up a topic", |tx| {
             let mut statement = tx.prepare_cached(
                 "SELECT position, json FROM records INDEXED BY records_topic
@@ -145,9 +147,12 @@ impl Log for SqliteLog {
                      AND (audience = 'team' OR author = ?4) ORDER BY position DESC LIMIT ?5",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let values = params![scope.tenant.0, scope.project.0, topic, scope.user.0, limit];
-            let mut found = collect(statement.query_map(values, raw)?)?;
-            found.reverse();
+            let mut found = Vec::new();
+            for topic in topics {
+                let values = params![scope.tenant.0, scope.project.0, topic, scope.user.0, limit];
+                found.extend(collect(statement.query_map(values, raw)?)?);
+            }
+            found.sort_by_key(|stored| stored.position);
             Ok(found)
         })
     }

@@ -12,8 +12,11 @@ use weir_records::{Body, ErrorKind, Imprint, PortError, Position, Record, Record
 
 use super::database::{Database, check_tenant};
 use super::fault::Fault;
+use super::places::Place;
 use super::plan::{AppendPlan, KnownRecord, LogState, plan};
-use super::queries::{ADVANCE, AUDIT, CREATE_PROJECT, EARLIER, ENTER, ERASE, INSERT, KNOWN, LOCK_HEAD, ReadyQuery};
+use super::queries::{
+    ADVANCE, AUDIT, CREATE_PROJECT, EARLIER, ENTER, ERASE, INSERT, KNOWN, LOCK_HEAD, PLACE, ReadyQuery,
+};
 use super::transaction::OpenTransaction;
 use super::values::{SqlHost, SqlIds, SqlRows};
 
@@ -38,18 +41,18 @@ pub(super) fn append(database: &Database, scope: &Scope, records: &[Record]) -> 
 /// Runs the transaction once: one exchange to look, one to write.
 async fn once(database: &Database, scope: &Scope, records: &[Record]) -> Result<Vec<Position>, Fault> {
     let client = database.client().await?;
-    let enter = database.ready(&client, &ENTER).await?;
     let look = Look::prepare(database, &client).await?;
     let write = Write::prepare(database, &client).await?;
     let wanted = Wanted::of(records);
-    let tenant: [&(dyn ToSql + Sync); 1] = [&scope.tenant.0];
+    let remembered = database.places().get(scope);
     let transaction = OpenTransaction::on(&client);
-    let (begun, entered, seen) = tokio::join!(
-        biased;
-        client.batch_execute(database.begin_write()),
-        enter.run(&client, &tenant),
-        look.run(&client, scope, &wanted),
-    );
+    let (begun, seen) = match remembered {
+        Some(place) => {
+            let begin = database.begin_write_in(place.tenant);
+            tokio::join!(biased; client.batch_execute(&begin), look.run(&client, scope, place, &wanted))
+        }
+        None => (client.batch_execute(database.begin_write()).await, Ok(None)),
+    };
     if let Err(error) = begun {
         // The other side may have become a replica, where no transaction that writes can begin. The next call makes a
         // new connection, and finds the primary.
@@ -57,13 +60,13 @@ async fn once(database: &Database, scope: &Scope, records: &[Record]) -> Result<
         drop(Object::take(client));
         return Err(error.into());
     }
-    entered?;
     let seen = match seen? {
         Some(seen) => seen,
         None => {
-            create_project(database, &client, scope).await?;
             let missing = || PortError::new(ErrorKind::Damaged, DOING).because("the project has no head");
-            look.run(&client, scope, &wanted).await?.ok_or_else(missing)?
+            let place = enter_project(database, &client, scope).await?.ok_or_else(missing)?;
+            database.places().set(scope, Some(place));
+            look.run(&client, scope, place, &wanted).await?.ok_or_else(missing)?
         }
     };
     let plan = plan(records, seen.log)?;
@@ -77,10 +80,16 @@ async fn once(database: &Database, scope: &Scope, records: &[Record]) -> Result<
     Ok(plan.positions)
 }
 
-async fn create_project(database: &Database, client: &Object, scope: &Scope) -> Result<(), Fault> {
-    let create = database.ready(client, &CREATE_PROJECT).await?;
-    create.run(client, &[&scope.tenant.0, &scope.project.0]).await?;
-    Ok(())
+/// Enters the tenant of a scope within a transaction that writes, creates what does not exist, and returns the place.
+pub(super) async fn enter_project(database: &Database, client: &Object, scope: &Scope) -> Result<Option<Place>, Fault> {
+    let names: [&(dyn ToSql + Sync); 2] = [&scope.tenant.0, &scope.project.0];
+    database.run(client, &ENTER, &names[..1]).await?;
+    let found = Place::of(&database.run(client, &PLACE, &names).await?)?;
+    if let Some(place) = found.filter(|place| place.project > 0) {
+        return Ok(Some(place));
+    }
+    database.run(client, &CREATE_PROJECT, &names).await?;
+    Place::of(&database.run(client, &PLACE, &names).await?)
 }
 
 /// How the bodies begin that an earlier record may have, in its JSON.
@@ -115,13 +124,6 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// A project by its numbers.
-#[derive(Clone, Copy)]
-struct Place {
-    tenant: i64,
-    project: i64,
-}
-
 /// What an append has seen, with the head locked.
 struct Seen {
     place: Place,
@@ -144,11 +146,17 @@ impl Look {
         })
     }
 
-    /// Locks the head and reads what matters. Each statement sees what was committed before it began, so the last two
-    /// see everything that was appended before the lock was given. Returns `None` if the project does not exist.
-    async fn run(&self, client: &Object, scope: &Scope, wanted: &Wanted<'_>) -> Result<Option<Seen>, Fault> {
-        let (tenant, project) = (&scope.tenant.0, &scope.project.0);
-        let of_lock: [&(dyn ToSql + Sync); 2] = [tenant, project];
+    /// Locks the head of a place and reads what matters, if the place is that of the scope. Each statement sees what was committed before it began, so the last two
+    /// see everything that was appended before the lock was given.
+    async fn run(
+        &self,
+        client: &Object,
+        scope: &Scope,
+        place: Place,
+        wanted: &Wanted<'_>,
+    ) -> Result<Option<Seen>, Fault> {
+        let Place { tenant, project } = &place;
+        let of_lock: [&(dyn ToSql + Sync); 4] = [tenant, project, &scope.tenant.0, &scope.project.0];
         let of_known: [&(dyn ToSql + Sync); 3] = [tenant, &wanted.known.hosts, &wanted.known.numbers];
         let Wanted { new, authors, bodies, .. } = wanted;
         let of_earlier: [&(dyn ToSql + Sync); 6] = [tenant, project, &new.hosts, &new.numbers, authors, bodies];
@@ -160,8 +168,7 @@ impl Look {
         );
         let (head, known_rows, earlier_rows) = (head?, known?, earlier?);
         let Some(head) = head.first() else { return Ok(None) };
-        let place = Place { tenant: head.try_get(0)?, project: head.try_get(1)? };
-        let head = Position(head.try_get::<_, i64>(2)? as u64);
+        let head = Position(head.try_get::<_, i64>(0)? as u64);
         let mut known = BTreeMap::new();
         for row in &known_rows {
             let id = RecordId { host: row.try_get::<_, SqlHost>(0)?.0, index: row.try_get::<_, i64>(1)? as u64 };

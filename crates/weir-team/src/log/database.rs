@@ -10,6 +10,7 @@ use weir_records::{ErrorKind, PortError, Result};
 
 use super::fault::Fault;
 use super::options::{CONNECT_TIMEOUT, PostgresOptions, Statements};
+use super::places::Places;
 use super::queries::{ENTER, Query, ReadyQuery};
 use super::transaction::OpenTransaction;
 use super::{schema, tls};
@@ -22,6 +23,7 @@ pub(super) struct Database {
     statements: Statements,
     begin_read: String,
     begin_write: String,
+    places: Places,
 }
 
 impl Database {
@@ -43,6 +45,7 @@ impl Database {
             statements: options.statements,
             begin_read: options.begin("READ ONLY"),
             begin_write: options.begin("READ WRITE"),
+            places: Places::default(),
         };
         database.wait_for(doing, async {
             let client = database.client().await?;
@@ -143,6 +146,21 @@ impl Database {
         client.batch_execute(&self.begin_write).await?;
         self.run(client, &ENTER, &[&tenant.0]).await?;
         Ok(())
+    }
+
+    /// Returns what begins a transaction that only reads, in a tenant by its number.
+    pub(super) fn begin_read_in(&self, tenant: i64) -> String {
+        format!("{} SET LOCAL weir.tenant = {tenant}", self.begin_read)
+    }
+
+    /// Returns what begins a transaction that writes, in a tenant by its number.
+    pub(super) fn begin_write_in(&self, tenant: i64) -> String {
+        format!("{} SET LOCAL weir.tenant = {tenant}", self.begin_write)
+    }
+
+    /// Returns the places that this server remembers.
+    pub(super) fn places(&self) -> &Places {
+        &self.places
     }
 
     /// Returns what begins a transaction that only reads.

@@ -15,8 +15,10 @@ use weir_records::{
 };
 
 use super::PostgresLog;
+use super::append::enter_project;
 use super::database::check_tenant;
 use super::fault::Fault;
+use super::places::Place;
 use super::queries::{ADVANCE, CREATE_PROJECT, CREATE_TENANT, ERASE, INSERT, LOCK_HEAD, Query};
 use super::transaction::OpenTransaction;
 use super::values::{self, Content, SqlHost, SqlIds, SqlRows};
@@ -188,10 +190,12 @@ impl Import for PostgresLog {
         let (Some(first), Some(last)) = (records.first(), records.last()) else { return Ok(()) };
         let columns = Columns::of(records)?;
         self.take(tenant, async |client: &Object| {
-            self.database.run(client, &CREATE_PROJECT, &[&tenant.0, &project.0]).await?;
-            let head = self.database.run(client, &LOCK_HEAD, &[&tenant.0, &project.0]).await?;
-            let head = head.first().ok_or_else(|| in_the_way("the project has no head"))?;
-            let (tenant, project, at): (i64, i64, i64) = (head.try_get(0)?, head.try_get(1)?, head.try_get(2)?);
+            let missing = || in_the_way("the project has no head");
+            let scope = Scope { project: project.clone(), ..scope_of(tenant) };
+            let Place { tenant, project } = enter_project(&self.database, client, &scope).await?.ok_or_else(missing)?;
+            let names: [&(dyn ToSql + Sync); 4] = [&tenant, &project, &scope.tenant.0, &scope.project.0];
+            let head = self.database.run(client, &LOCK_HEAD, &names).await?;
+            let at: i64 = head.first().ok_or_else(missing)?.try_get(0)?;
             if at as u64 + 1 != first.position.0 {
                 return Err(in_the_way("somebody else writes to the new place").into());
             }

@@ -115,10 +115,13 @@ impl PostgresOptions {
     pub(super) fn begin(&self, access: &str) -> String {
         let (statement, lock) = (self.statement_timeout.as_millis(), self.lock_timeout.as_millis());
         let role = self.role.as_deref().map(|role| format!(" SET LOCAL ROLE {};", quoted(role))).unwrap_or_default();
-        // A connection that was cut off in the middle must not keep a head locked.
+        // A connection that was cut off in the middle must not keep a head locked. A plan is made once for each
+        // connection: planning takes longer than the look-ups do. Such a plan may be older than the rows, so it never
+        // scans a table.
         format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED {access}; SET LOCAL statement_timeout = {statement}; \
-             SET LOCAL lock_timeout = {lock}; SET LOCAL idle_in_transaction_session_timeout = {statement};{role}"
+             SET LOCAL lock_timeout = {lock}; SET LOCAL idle_in_transaction_session_timeout = {statement}; \
+             SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off;{role}"
         )
     }
 }
@@ -231,6 +234,7 @@ mod tests {
             options.begin("READ ONLY"),
             "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL statement_timeout = 30000; \
              SET LOCAL lock_timeout = 5; SET LOCAL idle_in_transaction_session_timeout = 30000; \
+             SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off; \
              SET LOCAL ROLE \"the \"\"app\"\"\";"
         );
     }

@@ -1,8 +1,10 @@
 //! The statements of the log. Invariant: each names the tenant, and the project unless it is about the whole tenant, so
 //! that nothing depends on row-level security alone.
 //!
-//! A look-up names tenant and project as the scope does, so that it can be sent together with the start of its
-//! transaction. What is written names them by the numbers of the head that the transaction has locked.
+//! A look-up names tenant and project by the numbers that this server remembers, so that the database reads the
+//! partition of the tenant and no other, and by their names, so that a number that is not theirs finds nothing. Then it
+//! returns no row; otherwise it returns at least one, if only of nulls. What is written names them by the numbers of the
+//! head that the transaction has locked.
 
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row, Statement};
@@ -36,25 +38,32 @@ impl ReadyQuery {
     }
 }
 
-/// The tenant `$1`.
-macro_rules! tenant {
-    () => {
-        "(SELECT t.tenant_id FROM weir.tenants t WHERE t.name = $1)"
+/// The columns of the rows `s` of the tenant `$1`, if it is called `$3`.
+macro_rules! in_tenant {
+    ($columns:literal, $($rows:expr),+ $(,)?) => {
+        concat!(
+            "SELECT ", $columns, " FROM weir.tenants t LEFT JOIN LATERAL (", $($rows),+,
+            ") s ON true WHERE t.tenant_id = $1 AND t.name = $3"
+        )
     };
 }
 
-/// The project `$2` of the tenant `$1`.
-macro_rules! project {
-    () => {
-        "(SELECT p.project_id FROM weir.projects p JOIN weir.tenants t USING (tenant_id)
-          WHERE t.name = $1 AND p.key = $2)"
+/// The columns of the rows `s` of the project `$2` of the tenant `$1`, if they are called `$4` and `$3`.
+macro_rules! in_project {
+    ($columns:literal, $($rows:expr),+ $(,)?) => {
+        concat!(
+            "SELECT ", $columns, " FROM weir.tenants t JOIN weir.projects p ON p.tenant_id = t.tenant_id
+             LEFT JOIN LATERAL (", $($rows),+,
+            ") s ON true WHERE t.tenant_id = $1 AND t.name = $3 AND p.tenant_id = $1 AND p.project_id = $2
+                 AND p.key = $4"
+        )
     };
 }
 
-/// A record that the user `$3` sees.
+/// A record that the user `$5` sees.
 macro_rules! visible {
     () => {
-        "r.json IS NOT NULL AND (r.audience = 'team' OR r.author = $3)"
+        "r.json IS NOT NULL AND (r.audience = 'team' OR r.author = $5)"
     };
 }
 
@@ -62,7 +71,14 @@ macro_rules! visible {
 /// each id. The planner does not know how large the project is, and would otherwise choose to read all of it.
 macro_rules! one_by_one {
     () => {
-        " OFFSET 0) s"
+        " OFFSET 0) x"
+    };
+}
+
+/// The types of the parameters that a look-up begins with, and of its own.
+macro_rules! place_and {
+    ($($own:ident),*) => {
+        &[Type::INT8, Type::INT8, Type::TEXT, Type::TEXT, $(Type::$own),*]
     };
 }
 
@@ -78,7 +94,8 @@ pub(super) static CREATE_TENANT: Query = Query { sql: "SELECT weir.create_tenant
 
 /// The users of these hosts, as far as they are bound.
 pub(super) static HOST_USERS: Query = Query {
-    sql: concat!("SELECT h.host, h.user_name FROM weir.hosts h WHERE h.host = ANY ($2) AND h.tenant_id = ", tenant!()),
+    sql: "SELECT h.host, h.user_name FROM weir.tenants t JOIN weir.hosts h USING (tenant_id)
+          WHERE t.name = $1 AND h.host = ANY ($2)",
     types: &[Type::TEXT, Type::UUID_ARRAY],
 };
 
@@ -102,134 +119,145 @@ pub(super) static AUDIT_TENANT: Query = Query {
     types: &[Type::TEXT, Type::TEXT, Type::TEXT_ARRAY, Type::TEXT_ARRAY, Type::TEXT],
 };
 
-/// The position of the newest record.
-pub(super) static HEAD: Query = Query {
-    sql: concat!(
-        "SELECT h.position FROM weir.heads h WHERE h.tenant_id = ",
-        tenant!(),
-        " AND h.project_id = ",
-        project!()
-    ),
+/// The numbers of the tenant `$1` and of its project `$2`, or of the tenant alone.
+pub(super) static PLACE: Query = Query {
+    sql: "SELECT t.tenant_id, p.project_id FROM weir.tenants t
+          LEFT JOIN weir.projects p ON p.tenant_id = t.tenant_id AND p.key = $2 WHERE t.name = $1",
     types: &[Type::TEXT, Type::TEXT],
 };
 
-/// The head, with each of the records after `$4`, or with none.
+/// The position of the newest record.
+pub(super) static HEAD: Query = Query {
+    sql: in_project!("s.position", "SELECT h.position FROM weir.heads h WHERE h.tenant_id = $1 AND h.project_id = $2"),
+    types: place_and!(),
+};
+
+/// The head, with each of the records after `$6`, or with none: at most `$7`, up to the one with which they have `$8`
+/// bytes of JSON.
 pub(super) static READ_SINCE: Query = Query {
     sql: concat!(
-        "SELECT h.position, s.position, s.json FROM weir.heads h LEFT JOIN LATERAL (
-             SELECT r.position, r.json FROM weir.records r
-             WHERE r.tenant_id = h.tenant_id AND r.project_id = h.project_id AND r.position > $4
-                 AND r.json IS NOT NULL AND ($6 OR r.audience = 'team' OR r.author = $3)
-             ORDER BY r.position LIMIT $5) s ON true
-         WHERE h.tenant_id = ",
-        tenant!(),
-        " AND h.project_id = ",
-        project!(),
+        in_project!(
+            "s.head, s.position, s.json",
+            "SELECT h.position AS head, b.position, b.json FROM weir.heads h LEFT JOIN LATERAL (
+                 SELECT n.position, n.json,
+                     sum(octet_length(n.json)) OVER (ORDER BY n.position) - octet_length(n.json) AS bytes_before
+                 FROM (SELECT r.position, r.json FROM weir.records r
+                     WHERE r.tenant_id = $1 AND r.project_id = $2 AND r.position > $6
+                         AND r.json IS NOT NULL AND ($9 OR r.audience = 'team' OR r.author = $5)
+                     ORDER BY r.position LIMIT $7) n) b ON b.bytes_before < $8
+             WHERE h.tenant_id = $1 AND h.project_id = $2"
+        ),
         " ORDER BY s.position"
     ),
-    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8, Type::INT8, Type::BOOL],
+    types: place_and!(TEXT, INT8, INT8, INT8, BOOL),
 };
 
 /// The records with these ids.
 pub(super) static RECORDS: Query = Query {
-    sql: concat!(
-        "SELECT s.position, s.json FROM unnest($4, $5) AS wanted (host, number) CROSS JOIN LATERAL (
+    sql: in_project!(
+        "s.position, s.json",
+        "SELECT x.position, x.json FROM unnest($6, $7) AS wanted (host, number) CROSS JOIN LATERAL (
              SELECT r.position, r.json FROM weir.records r
-             WHERE r.host = wanted.host AND r.number = wanted.number AND r.tenant_id = ",
-        tenant!(),
-        " AND r.project_id = ",
-        project!(),
-        " AND ",
+             WHERE r.host = wanted.host AND r.number = wanted.number AND r.tenant_id = $1 AND r.project_id = $2 AND ",
         visible!(),
         one_by_one!()
     ),
-    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY],
+    types: place_and!(TEXT, UUID_ARRAY, INT8_ARRAY),
 };
 
-/// The newest records that are about these ids, at most `$6` about each.
+/// The newest records that are about these ids, at most `$8` about each.
 pub(super) static ABOUT: Query = Query {
     sql: concat!(
-        "SELECT n.position, n.json FROM unnest($4, $5) AS wanted (host, number) CROSS JOIN LATERAL (
-             SELECT s.position, s.json FROM (SELECT r.position, r.json FROM weir.records r
-             WHERE r.about_host = wanted.host AND r.about_number = wanted.number AND r.tenant_id = ",
-        tenant!(),
-        " AND r.project_id = ",
-        project!(),
-        " AND ",
-        visible!(),
-        one_by_one!(),
-        " ORDER BY s.position DESC LIMIT $6) n ORDER BY n.position"
+        in_project!(
+            "s.position, s.json",
+            "SELECT n.position, n.json FROM unnest($6, $7) AS wanted (host, number) CROSS JOIN LATERAL (
+                 SELECT x.position, x.json FROM (SELECT r.position, r.json FROM weir.records r
+                     WHERE r.about_host = wanted.host AND r.about_number = wanted.number
+                         AND r.tenant_id = $1 AND r.project_id = $2 AND ",
+            visible!(),
+            one_by_one!(),
+            " ORDER BY x.position DESC LIMIT $8) n"
+        ),
+        " ORDER BY s.position"
     ),
-    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY, Type::INT8],
+    types: place_and!(TEXT, UUID_ARRAY, INT8_ARRAY, INT8),
 };
 
 /// The oldest records with this reference. They are looked up apart, so that the planner does not read the project in
 /// the order of its positions until it has found enough of them.
 pub(super) static NAMED: Query = Query {
     sql: concat!(
-        "SELECT s.position, s.json FROM (SELECT r.position, r.json FROM weir.records r WHERE r.tenant_id = ",
-        tenant!(),
-        " AND r.project_id = ",
-        project!(),
-        " AND r.reference = $4 AND ",
-        visible!(),
-        one_by_one!(),
-        " ORDER BY s.position LIMIT $5"
+        in_project!(
+            "s.position, s.json",
+            "SELECT x.position, x.json FROM (SELECT r.position, r.json FROM weir.records r
+                 WHERE r.tenant_id = $1 AND r.project_id = $2 AND r.reference = $6 AND ",
+            visible!(),
+            one_by_one!(),
+            " ORDER BY x.position LIMIT $7"
+        ),
+        " ORDER BY s.position"
     ),
-    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8],
+    types: place_and!(TEXT, TEXT, INT8),
 };
 
-/// The newest notes on this topic, newest first.
-pub(super) static ON_TOPIC: Query = Query {
+/// The newest notes on each of these topics, at most `$7`, up to the one with which they have `$8` bytes of JSON.
+pub(super) static ON_TOPICS: Query = Query {
     sql: concat!(
-        "SELECT r.position, r.json FROM weir.topics k JOIN weir.records r
-             ON r.tenant_id = k.tenant_id AND r.project_id = k.project_id AND r.position = k.position
-         WHERE k.tenant_id = ",
-        tenant!(),
-        " AND k.project_id = ",
-        project!(),
-        " AND k.topic = sha256(convert_to($4, 'UTF8')) AND ",
-        visible!(),
-        " ORDER BY k.position DESC LIMIT $5"
+        in_project!(
+            "s.position, s.json",
+            "SELECT b.position, b.json FROM unnest($6) AS wanted (topic) CROSS JOIN LATERAL (
+                 SELECT n.position, n.json,
+                     sum(octet_length(n.json)) OVER (ORDER BY n.position DESC) - octet_length(n.json) AS bytes_before
+                 FROM (SELECT x.position, x.json FROM weir.topics k CROSS JOIN LATERAL (
+                         SELECT r.position, r.json FROM weir.records r
+                         WHERE r.tenant_id = $1 AND r.project_id = $2 AND r.position = k.position AND ",
+            visible!(),
+            one_by_one!(),
+            "    WHERE k.tenant_id = $1 AND k.project_id = $2
+                         AND k.topic = sha256(convert_to(wanted.topic, 'UTF8'))
+                     ORDER BY k.position DESC LIMIT $7) n) b WHERE b.bytes_before < $8"
+        ),
+        " ORDER BY s.position"
     ),
-    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8],
+    types: place_and!(TEXT, TEXT_ARRAY, INT8, INT8),
 };
 
 /// How many records of the tenant have this text.
 pub(super) static TEXT_USES: Query = Query {
-    sql: concat!("SELECT count(*) FROM weir.records r WHERE r.tenant_id = ", tenant!(), " AND r.text = $2"),
-    types: &[Type::TEXT, Type::BYTEA],
+    sql: in_tenant!("s.uses", "SELECT count(*) AS uses FROM weir.records r WHERE r.tenant_id = $1 AND r.text = $5"),
+    types: place_and!(BYTEA),
 };
 
 /// Returns those of the texts that a record of the tenant has.
 pub(super) static USED_TEXTS: Query = Query {
-    sql: concat!("SELECT DISTINCT r.text FROM weir.records r WHERE r.tenant_id = ", tenant!(), " AND r.text = ANY($2)"),
-    types: &[Type::TEXT, Type::BYTEA_ARRAY],
+    sql: in_tenant!(
+        "s.text",
+        "SELECT x.text FROM unnest($5) AS wanted (text) CROSS JOIN LATERAL (
+             SELECT r.text FROM weir.records r WHERE r.tenant_id = $1 AND r.text = wanted.text LIMIT 1) x"
+    ),
+    types: place_and!(BYTEA_ARRAY),
 };
 
-/// Locks the head of the project until the transaction ends. Nobody else appends to the project meanwhile.
+/// Locks the head of the project until the transaction ends. Nobody else appends to the project meanwhile. If the
+/// numbers are not those of the names, there is no row, as in a look-up.
 pub(super) static LOCK_HEAD: Query = Query {
-    sql: concat!(
-        "SELECT h.tenant_id, h.project_id, h.position FROM weir.heads h WHERE h.tenant_id = ",
-        tenant!(),
-        " AND h.project_id = ",
-        project!(),
-        " FOR NO KEY UPDATE"
-    ),
-    types: &[Type::TEXT, Type::TEXT],
+    sql: "SELECT h.position FROM weir.heads h WHERE h.tenant_id = $1 AND h.project_id = $2 AND EXISTS (
+              SELECT FROM weir.tenants t JOIN weir.projects p ON p.tenant_id = t.tenant_id
+              WHERE t.tenant_id = $1 AND t.name = $3 AND p.tenant_id = $1 AND p.project_id = $2 AND p.key = $4)
+          FOR NO KEY UPDATE",
+    types: place_and!(),
 };
 
 /// What the tenant has under these ids, in any project, erased or not.
 pub(super) static KNOWN: Query = Query {
     sql: concat!(
-        "SELECT wanted.host, wanted.number, s.project_id, s.position, s.json, s.imprint
+        "SELECT wanted.host, wanted.number, x.project_id, x.position, x.json, x.imprint
          FROM unnest($2, $3) AS wanted (host, number) CROSS JOIN LATERAL (
              SELECT r.project_id, r.position, r.json, r.imprint FROM weir.records r
-             WHERE r.host = wanted.host AND r.number = wanted.number AND r.tenant_id = ",
-        tenant!(),
+             WHERE r.host = wanted.host AND r.number = wanted.number AND r.tenant_id = $1",
         one_by_one!()
     ),
-    types: &[Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY],
+    types: &[Type::INT8, Type::UUID_ARRAY, Type::INT8_ARRAY],
 };
 
 /// The first record of the project about each of these ids that has the body `$6`, private ones too. It is by the
@@ -238,24 +266,24 @@ pub(super) static KNOWN: Query = Query {
 pub(super) static EARLIER: Query = Query {
     sql: concat!(
         "SELECT n.json FROM unnest($3, $4, $5, $6) AS wanted (host, number, author, body) CROSS JOIN LATERAL (
-             SELECT s.json FROM (SELECT r.position, r.json FROM weir.records r
+             SELECT x.json FROM (SELECT r.position, r.json FROM weir.records r
              WHERE r.about_host = wanted.host AND r.about_number = wanted.number AND r.json IS NOT NULL
                  AND (wanted.author IS NULL OR r.author = wanted.author) AND strpos(r.json, wanted.body) > 0
-                 AND r.tenant_id = ",
-        tenant!(),
-        " AND r.project_id = ",
-        project!(),
+                 AND r.tenant_id = $1 AND r.project_id = $2",
         one_by_one!(),
-        " ORDER BY s.position LIMIT 1) n"
+        " ORDER BY x.position LIMIT 1) n"
     ),
-    types: &[Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::TEXT_ARRAY],
+    types: &[Type::INT8, Type::INT8, Type::UUID_ARRAY, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::TEXT_ARRAY],
 };
 
-/// Erases the content of the records at these positions, and keeps the imprint `$4` of each.
+/// Erases the content of the records at these positions, and keeps the imprint `$4` of each. The bounds are looked up in
+/// the index even while the engine knows nothing of the rows, and takes a project for small.
 pub(super) static ERASE: Query = Query {
-    sql: "UPDATE weir.records SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
+    sql:
+        "UPDATE weir.records SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
               json = NULL, imprint = $4[array_position($3, position)]
-          WHERE tenant_id = $1 AND project_id = $2 AND position = ANY ($3)",
+          WHERE tenant_id = $1 AND project_id = $2 AND position = ANY ($3)
+              AND position >= (SELECT min(p) FROM unnest($3) AS p) AND position <= (SELECT max(p) FROM unnest($3) AS p)",
     types: &[Type::INT8, Type::INT8, Type::INT8_ARRAY, Type::INT8_ARRAY],
 };
 

@@ -27,10 +27,14 @@ impl<'a> OpenTransaction<'a> {
 impl Drop for OpenTransaction<'_> {
     fn drop(&mut self) {
         if !self.has_ended {
-            // The first poll hands it to the connection, which sends it before anything that comes later. There is
-            // nobody to wait for the answer.
-            let rollback = pin!(self.client.batch_execute("ROLLBACK"));
-            let _ = rollback.poll(&mut Context::from_waker(Waker::noop()));
+            end_unseen(self.client, "ROLLBACK");
         }
     }
+}
+
+/// Sends the end of a transaction. The first poll hands it to the connection, which sends it before anything that comes
+/// later. There is nobody to wait for the answer.
+pub(super) fn end_unseen(client: &Client, end: &str) {
+    let ending = pin!(client.batch_execute(end));
+    let _ = ending.poll(&mut Context::from_waker(Waker::noop()));
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use weir_core::wording::one_line;
 use weir_core::{EntryKind, Reference, Scope, Timestamp, UserId};
 use weir_http::problem::Problem;
-use weir_records::{ErrorKind, KeptRecord, PortError, RecordId, SearchQuery};
+use weir_records::{ErrorKind, KeptRecord, PortError, Record, RecordId, SearchQuery};
 
 use super::Service;
 use super::callers::Caller;
@@ -89,16 +89,19 @@ pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Resu
     if found.behind > 0 {
         service.announce(&scope);
     }
-    let mut hits = Vec::new();
-    for hit in &found.hits {
-        // An entry that was removed meanwhile is left out.
-        let Some(excerpt) = excerpt(service, &scope, &hit.kept)? else { continue };
-        let mut shown = describe(service, &scope, &hit.kept)?;
-        shown.insert("excerpt".to_owned(), excerpt.into());
-        shown.insert("score".to_owned(), hit.score.into());
-        hits.push(Value::Object(shown));
+    let (mut kept, mut forks, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+    for hit in found.hits {
+        kept.push(hit.kept);
+        forks.push(hit.fork);
+        scores.push(hit.score);
     }
-    Ok(json!({ "hits": hits, "behind": found.behind, "by_meaning": found.used_vector }))
+    let shown = with_excerpts(service, &scope, &kept, &forks)?;
+    let hits = shown.into_iter().zip(scores).filter_map(|(shown, score)| {
+        let mut shown = shown?;
+        shown.insert("score".to_owned(), score.into());
+        Some(Value::Object(shown))
+    });
+    Ok(json!({ "hits": hits.collect::<Vec<_>>(), "behind": found.behind, "by_meaning": found.used_vector }))
 }
 
 /// Returns the entries with a record id or a reference. One entry has its text, or says that it is lost; of several,
@@ -108,7 +111,7 @@ pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) 
     let Named { entries: found, has_more } = find(service, &scope, name)?;
     if let [only] = found.as_slice() {
         let text = service.shelf.text(&scope, only.record.id);
-        let mut shown = describe(service, &scope, only)?;
+        let mut shown = describe(only, &fork_of(service, &scope, only)?);
         let text = match text {
             Ok(text) => text.ok_or_else(|| missing(name))?,
             // It is damaged, or the server ended after it had deleted the text and before it had removed the entry.
@@ -122,44 +125,69 @@ pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) 
         shown.insert("text".to_owned(), String::from_utf8_lossy(&text).into());
         return Ok(json!({ "entries": [shown] }));
     }
-    let mut entries = Vec::new();
-    for kept in &found {
-        let mut shown = describe(service, &scope, kept)?;
-        shown.insert("excerpt".to_owned(), excerpt(service, &scope, kept)?.unwrap_or_default().into());
-        entries.push(Value::Object(shown));
-    }
+    let entries = shown_in(service, &scope, &found)?;
     let hint = "several entries have this reference; ask for one by its id";
     if has_more {
         let hint = format!("{hint}; these are the {MAX_NAMESAKES} oldest, and there are more");
         return Ok(json!({ "entries": entries, "more": true, "hint": hint }));
     }
-    Ok(json!({ "entries": entries, "count": found.len(), "hint": hint }))
+    Ok(json!({ "entries": entries, "count": entries.len(), "hint": hint }))
 }
 
-/// Describes an entry with the beginning of its text, unless it was removed.
-pub(super) fn described(service: &Service, scope: &Scope, id: RecordId) -> Result<Option<Value>, Problem> {
-    let found = service.shelf.get(scope, id).map_err(|error| service.failure(&error))?;
-    found.map_or(Ok(None), |kept| with_excerpt(service, scope, &kept))
+/// Describes these entries with the beginnings of their texts, in order, without those that were removed.
+pub(super) fn described(service: &Service, scope: &Scope, ids: &[RecordId]) -> Result<Vec<Value>, Problem> {
+    let found = service.shelf.get_all(scope, ids).map_err(|error| service.failure(&error))?;
+    shown_in(service, scope, &found)
 }
 
-/// Describes an entry as [`described`] does, unless something supersedes it. Then its text is not read.
-pub(super) fn described_if_current(service: &Service, scope: &Scope, id: RecordId) -> Result<Option<Value>, Problem> {
-    let found = service.shelf.get(scope, id).map_err(|error| service.failure(&error))?;
-    let current = found.filter(|kept| kept.superseded_by.is_none());
-    current.map_or(Ok(None), |kept| with_excerpt(service, scope, &kept))
+/// Returns those of these entries that nothing supersedes, in order. [`shown_in`] describes them.
+pub(super) fn current(service: &Service, scope: &Scope, ids: &[RecordId]) -> Result<Vec<KeptRecord>, Problem> {
+    let mut found = service.shelf.get_all(scope, ids).map_err(|error| service.failure(&error))?;
+    found.retain(|kept| kept.superseded_by.is_none());
+    Ok(found)
 }
 
-fn with_excerpt(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Option<Value>, Problem> {
-    let Some(excerpt) = excerpt(service, scope, kept)? else { return Ok(None) };
-    let mut shown = describe(service, scope, kept)?;
-    shown.insert("excerpt".to_owned(), excerpt.into());
-    Ok(Some(Value::Object(shown)))
+/// Describes entries as [`described`] does.
+pub(super) fn shown_in(service: &Service, scope: &Scope, found: &[KeptRecord]) -> Result<Vec<Value>, Problem> {
+    let forks = service.shelf.forks_of(scope, found).map_err(|error| service.failure(&error))?;
+    let shown = with_excerpts(service, scope, found, &forks)?;
+    Ok(shown.into_iter().flatten().map(Value::Object).collect())
+}
+
+/// Describes entries with the forks of their topics and the beginnings of their texts: `None` for one that was removed
+/// meanwhile.
+fn with_excerpts(
+    service: &Service,
+    scope: &Scope,
+    kept: &[KeptRecord],
+    forks: &[Vec<KeptRecord>],
+) -> Result<Vec<Option<Map<String, Value>>>, Problem> {
+    let records: Vec<&Record> = kept.iter().map(|kept| &kept.record).collect();
+    let starts = service.shelf.text_ranges(scope, &records, 0..EXCERPT_BYTES);
+    let mut shown = Vec::new();
+    for ((kept, fork), start) in kept.iter().zip(forks).zip(starts) {
+        let start = match start {
+            // What is damaged is found by its title, and says so when it is read.
+            Err(PortError { kind: ErrorKind::Damaged, .. }) => Some(Vec::new()),
+            start => start.map_err(|error| service.failure(&error))?,
+        };
+        shown.push(start.map(|start| {
+            let mut shown = describe(kept, &named(fork));
+            shown.insert("excerpt".to_owned(), excerpt(kept, &start).into());
+            shown
+        }));
+    }
+    Ok(shown)
 }
 
 /// Names the other current notes on the topic of an entry: who wrote them, and when.
-pub(super) fn fork(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Vec<Value>, Problem> {
-    let others = service.shelf.fork_of(scope, kept).map_err(|error| service.failure(&error))?;
-    let named = others.iter().map(|other| {
+pub(super) fn fork_of(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Vec<Value>, Problem> {
+    let forks = service.shelf.forks_of(scope, std::slice::from_ref(kept)).map_err(|error| service.failure(&error))?;
+    Ok(forks.first().map(|fork| named(fork)).unwrap_or_default())
+}
+
+fn named(fork: &[KeptRecord]) -> Vec<Value> {
+    let named = fork.iter().map(|other| {
         let author = &other.record.author;
         json!({
             "id": other.record.id.to_string(),
@@ -167,7 +195,7 @@ pub(super) fn fork(service: &Service, scope: &Scope, kept: &KeptRecord) -> Resul
             "at": other.record.time.millis,
         })
     });
-    Ok(named.collect())
+    named.collect()
 }
 
 /// Returns the entries with a record id or a reference, or the answer that there are none.
@@ -200,8 +228,7 @@ fn kind_of(name: &str) -> Result<EntryKind, Problem> {
 }
 
 /// Describes an entry, without its text.
-fn describe(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Map<String, Value>, Problem> {
-    let fork = fork(service, scope, kept)?;
+fn describe(kept: &KeptRecord, fork: &[Value]) -> Map<String, Value> {
     let record = &kept.record;
     let users: Vec<&str> = kept.confirmed.iter().map(|one| one.by.0.as_str()).collect();
     let confirmed: Vec<Value> =
@@ -229,23 +256,15 @@ fn describe(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Map<S
         add("note", serde_json::to_value(&entry.note).unwrap_or_default());
         add("bytes", entry.bytes.into());
     }
-    Ok(shown)
+    shown
 }
 
-/// Returns the beginning of the text of an entry, or `None` if the entry was removed. The field `bytes` of the entry
-/// has the size of the whole.
-fn excerpt(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Option<String>, Problem> {
-    match service.shelf.text_range(scope, kept.record.id, 0..EXCERPT_BYTES) {
-        Ok(Some(start)) => {
-            let text = String::from_utf8_lossy(&start);
-            // The last character may be cut.
-            let is_cut = kept.entry().is_some_and(|entry| entry.bytes > EXCERPT_BYTES);
-            let text = text.trim_end_matches(|letter: char| is_cut && letter == char::REPLACEMENT_CHARACTER);
-            Ok(Some(if is_cut { format!("{text}…") } else { text.to_owned() }))
-        }
-        Ok(None) => Ok(None),
-        // What is damaged is found by its title, and says so when it is read.
-        Err(PortError { kind: ErrorKind::Damaged, .. }) => Ok(Some(String::new())),
-        Err(error) => Err(service.failure(&error)),
-    }
+/// Returns the beginning of the text of an entry as it is shown. The field `bytes` of the entry has the size of the
+/// whole.
+fn excerpt(kept: &KeptRecord, start: &[u8]) -> String {
+    let text = String::from_utf8_lossy(start);
+    // The last character may be cut.
+    let is_cut = kept.entry().is_some_and(|entry| entry.bytes > EXCERPT_BYTES) && !start.is_empty();
+    let text = text.trim_end_matches(|letter: char| is_cut && letter == char::REPLACEMENT_CHARACTER);
+    if is_cut { format!("{text}…") } else { text.to_owned() }
 }

@@ -10,7 +10,7 @@ use weir_records::{Audience, Body, NewRecord, NoteFields, PortError, RecordId};
 
 use super::Service;
 use super::callers::Caller;
-use super::entries::{Named, Place, find, fork};
+use super::entries::{Named, Place, find, fork_of};
 use super::problem::invalid;
 use super::sync::check_room;
 
@@ -90,7 +90,7 @@ pub(super) fn keep_replacing(
     }
     let reference = record.body.kept().map(|kept| kept.reference.as_str().to_owned());
     let kept = service.shelf.get(&scope, record.id).map_err(failed)?;
-    let fork = kept.map_or_else(|| Ok(Vec::new()), |kept| fork(service, &scope, &kept))?;
+    let fork = kept.map_or_else(|| Ok(Vec::new()), |kept| fork_of(service, &scope, &kept))?;
     Ok(json!({ "id": record.id.to_string(), "reference": reference, "fork": fork }))
 }
 

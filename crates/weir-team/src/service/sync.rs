@@ -27,7 +27,7 @@ const MAX_UPLOADED: usize = 1_000;
 /// How many records one download has at most, and without a limit of the caller.
 const MAX_DOWNLOADED: usize = 500;
 const DEFAULT_DOWNLOADED: usize = 100;
-/// How many records are read from the log at once. A sealed one may have 2 MiB.
+/// How many records are looked up at once. A sealed one may have 2 MiB.
 const MAX_READ: usize = 20;
 /// How many refused records an answer names.
 const MAX_NAMED: usize = 100;
@@ -67,17 +67,16 @@ pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Resu
         return Err(invalid(detail).hint("send the records in several requests, in their order"));
     }
     let (mut incoming, mut refused) = read(upload.records, &upload.texts, service.options.limits.max_body_bytes)?;
-    check_project(service, &scope)?;
+    // What was in the log before has a position up to here, since positions are given in the order of the log.
+    let before = check_project(service, &scope)?;
     let excess = check_quota(service, &scope, &incoming)?;
     if let Some(excess) = &excess {
         incoming.retain(|one| !excess.refused.contains(&one.record.id));
     }
-    let failed = |error: PortError| service.failure(&error);
-    // What was in the log before has a position up to here, since positions are given in the order of the log.
-    let before = service.shelf.ports().log.head(&scope).map_err(failed)?;
     let results = service.shelf.import(&scope, &incoming, &Sender::Author, service.now());
-    let (mut accepted, mut known) = (0u64, 0u64);
+    let (mut accepted, mut known, mut head) = (0u64, 0u64, before);
     for (one, result) in incoming.iter().zip(results) {
+        head = head.max(result.as_ref().copied().unwrap_or_default());
         match result {
             Ok(position) if position <= before => known += 1,
             Ok(_) => accepted += 1,
@@ -88,7 +87,7 @@ pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Resu
     if known < incoming.len() as u64 {
         service.announce(&scope);
     }
-    let Position(head) = service.shelf.ports().log.head(&scope).map_err(failed)?;
+    let Position(head) = head;
     let problem = match excess {
         Some(excess) => excess.problem,
         None if refused.is_empty() => {
@@ -112,14 +111,15 @@ pub(super) fn download(service: &Service, caller: &Caller, range: &Range) -> Res
         if is_ahead { problem.hint("read again from `after=0`; records that you have keep their ids") } else { problem }
     };
     let (mut page, mut next, mut left) = (Page::default(), Position(range.after), limit);
-    while left > 0 && !page.is_full() {
-        let wanted = left.min(MAX_READ);
-        let batch = service.shelf.read_since(&scope, next, wanted).map_err(failed)?;
-        // Fewer than asked for are the last ones.
-        left = if batch.records.len() < wanted { 0 } else { left - wanted };
+    let head = loop {
+        let batch = service.shelf.read_since(&scope, next, left).map_err(failed)?;
+        let head = batch.head;
+        left = left.saturating_sub(batch.records.len());
         next = page.add(service, &scope, batch)?;
-    }
-    let Position(head) = service.shelf.ports().log.head(&scope).map_err(failed)?;
+        if left == 0 || page.is_full() || next >= head {
+            break head;
+        }
+    };
     // The page is moved into the answer: it is large, and `json!` would copy it.
     let Page { records, texts, missing, .. } = page;
     let mut answer = Map::new();
@@ -127,8 +127,8 @@ pub(super) fn download(service: &Service, caller: &Caller, range: &Range) -> Res
     add("records", records.into());
     add("texts", texts.into());
     add("next", next.0.into());
-    add("head", head.max(next.0).into());
-    add("more", (next.0 < head).into());
+    add("head", head.0.into());
+    add("more", (next < head).into());
     if !missing.is_empty() {
         add("missing_texts", missing.into());
     }
@@ -216,12 +216,12 @@ pub(super) fn check_room(service: &Service, scope: &Scope, text_bytes: usize) ->
     if usage.records < most { Ok(()) } else { Err(over_quota(most, usage.records)) }
 }
 
-/// Checks that a project has records, or that the tenant may have one more project.
-fn check_project(service: &Service, scope: &Scope) -> Result<(), Problem> {
+/// Checks that a project has records, or that the tenant may have one more project. Returns the head of the project.
+fn check_project(service: &Service, scope: &Scope) -> Result<Position, Problem> {
     let (failed, most) = (|error: PortError| service.failure(&error), service.options.max_tenant_projects);
-    let Position(head) = service.shelf.ports().log.head(scope).map_err(failed)?;
-    if head > 0 || service.accounts.projects(&scope.tenant).map_err(failed)?.len() < most {
-        return Ok(());
+    let head = service.shelf.ports().log.head(scope).map_err(failed)?;
+    if head > Position(0) || service.accounts.projects(&scope.tenant).map_err(failed)?.len() < most {
+        return Ok(head);
     }
     let detail = format!("the tenant may have {most} projects, and has as many");
     Err(Problem::new(StatusCode::FORBIDDEN, "Quota exceeded", detail)

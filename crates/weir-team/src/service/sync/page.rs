@@ -1,11 +1,11 @@
 //! A page of a download: records with their texts. Invariants: what a page holds in memory is bounded by
-//! `MAX_PAGE_BYTES` and its last record, whatever its records consist of; a record that is left out is after the
-//! position where the next page begins.
+//! `MAX_PAGE_BYTES`, its last record and one batch of the log, whatever its records consist of; a record that is left
+//! out is after the position where the next page begins.
 
 use serde_json::{Map, Value, json};
 use weir_core::Scope;
 use weir_http::problem::Problem;
-use weir_records::{Batch, ErrorKind, PortError, Position, Record, StoredRecord, TextKey};
+use weir_records::{Batch, ErrorKind, PortError, Position, Record, Result as PortResult, StoredRecord};
 
 use crate::service::Service;
 use crate::service::problem::invalid;
@@ -31,30 +31,51 @@ impl Page {
 
     /// Adds records until the page is full, and returns the position after which the next page begins.
     pub(super) fn add(&mut self, service: &Service, scope: &Scope, batch: Batch) -> Result<Position, Problem> {
-        let count = batch.records.len();
-        for (number, stored) in batch.records.into_iter().enumerate() {
-            let position = stored.position;
-            self.add_record(service, scope, stored)?;
-            if self.is_full() && number + 1 < count {
-                return Ok(position);
+        let mut rest = batch.records.as_slice();
+        while !rest.is_empty() {
+            // Their texts are fetched at once, so no more than fit.
+            let mut room = MAX_PAGE_BYTES.saturating_sub(self.bytes) as u64;
+            let fitting = rest.iter().take_while(|stored| {
+                let fits = room > 0;
+                room = room.saturating_sub(stored.record.body.kept().map_or(0, |kept| kept.bytes));
+                fits
+            });
+            let (some, others) = rest.split_at(fitting.count().max(1));
+            rest = others;
+            let records: Vec<&Record> = some.iter().map(|stored| &stored.record).collect();
+            let mut texts = service.shelf.texts(scope, &records).into_iter();
+            for (number, StoredRecord { position, record }) in some.iter().enumerate() {
+                let text = record.body.kept().and_then(|_| texts.next());
+                self.add_record(service, *position, record, text)?;
+                if self.is_full() && number + 1 < some.len() + rest.len() {
+                    return Ok(*position);
+                }
             }
         }
         Ok(batch.next)
     }
 
-    fn add_record(&mut self, service: &Service, scope: &Scope, stored: StoredRecord) -> Result<(), Problem> {
-        let StoredRecord { position, record } = stored;
-        if let Some(kept) = record.body.kept() {
-            match text_of(service, scope, &record, &kept.text)? {
-                Given::Text(text) => {
+    fn add_record(
+        &mut self,
+        service: &Service,
+        position: Position,
+        record: &Record,
+        text: Option<PortResult<Option<Vec<u8>>>>,
+    ) -> Result<(), Problem> {
+        if let (Some(kept), Some(text)) = (record.body.kept(), text) {
+            let key = kept.text.to_string();
+            match text.map(|text| text.map(String::from_utf8)) {
+                Ok(Some(Ok(text))) => {
                     let bytes = written_bytes(&text);
-                    if self.texts.insert(kept.text.to_string(), text.into()).is_none() {
+                    if self.texts.insert(key, text.into()).is_none() {
                         self.bytes += bytes;
                     }
                 }
-                Given::Lost => self.missing.push(kept.text.to_string()),
-                // The removal is further on in the log.
-                Given::Removed => return Ok(()),
+                // It cannot be read any more, or is not text.
+                Ok(Some(Err(_))) | Err(PortError { kind: ErrorKind::Damaged, .. }) => self.missing.push(key),
+                // The record was removed since it was read. The removal is further on in the log.
+                Ok(None) => return Ok(()),
+                Err(error) => return Err(service.failure(&error)),
             }
         }
         let written = record.to_json().map_err(|error| service.failure(&error))?;
@@ -62,30 +83,6 @@ impl Page {
         self.bytes += written.len();
         self.records.push(json!({ "seq": position.0, "record": value }));
         Ok(())
-    }
-}
-
-/// The text of a record.
-enum Given {
-    Text(String),
-    /// It cannot be read any more, or is not text.
-    Lost,
-    /// The record was removed since it was read.
-    Removed,
-}
-
-fn text_of(service: &Service, scope: &Scope, record: &Record, key: &TextKey) -> Result<Given, Problem> {
-    let found = match service.shelf.ports().blobs.get(scope, key) {
-        Ok(Some(text)) => Ok(Some(text)),
-        // Asks the log again, since the record may have been removed.
-        Ok(None) | Err(PortError { kind: ErrorKind::Damaged, .. }) => service.shelf.text(scope, record.id),
-        Err(error) => Err(error),
-    };
-    match found {
-        Ok(Some(text)) => Ok(String::from_utf8(text).map_or(Given::Lost, Given::Text)),
-        Ok(None) => Ok(Given::Removed),
-        Err(PortError { kind: ErrorKind::Damaged, .. }) => Ok(Given::Lost),
-        Err(error) => Err(service.failure(&error)),
     }
 }
 

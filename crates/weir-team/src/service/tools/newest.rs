@@ -9,7 +9,7 @@ use serde_json::{Map, json};
 use weir_core::NoteKind;
 use weir_core::wording::{fence, flat};
 use weir_http::problem::Problem;
-use weir_records::{RecordId, StoredRecord};
+use weir_records::{KeptRecord, Position, RecordId, StoredRecord};
 use weir_tools::SharedTool;
 
 use super::look_back::look_back;
@@ -57,25 +57,26 @@ impl Declared for History {
         let (scope, mark) = (caller.scope(project)?, draw(service)?);
         let limit = listed(limit)?;
         let (mut text, mut data) = (String::new(), Vec::new());
-        let rest = look_back(service, &scope, before, |stored| {
-            if data.len() == limit {
-                return Ok(ControlFlow::Break(()));
-            }
-            let StoredRecord { position, record } = stored;
-            let (what, about) = happened(&record);
-            let user = name_of(&record.author.user.0);
-            match record.body.kept() {
-                None => text.push_str(&format!("{} {user} {what} {about}\n", position.0)),
-                Some(kept) => {
-                    let title = fence(mark, &flat(&kept.title, MAX_TEXT_BYTES));
-                    text.push_str(&format!("{} {user} {what} {about} {}\n{title}\n", position.0, record.id));
+        let rest = look_back(service, &scope, before, |records| {
+            for StoredRecord { position, record } in records {
+                if data.len() == limit {
+                    return Ok(ControlFlow::Break(position));
                 }
+                let (what, about) = happened(&record);
+                let user = name_of(&record.author.user.0);
+                match record.body.kept() {
+                    None => text.push_str(&format!("{} {user} {what} {about}\n", position.0)),
+                    Some(kept) => {
+                        let title = fence(mark, &flat(&kept.title, MAX_TEXT_BYTES));
+                        text.push_str(&format!("{} {user} {what} {about} {}\n{title}\n", position.0, record.id));
+                    }
+                }
+                data.push(json!({
+                    "seq": position.0, "id": record.id.to_string(), "what": what, "about": about,
+                    "author": { "user": record.author.user.0.as_str(), "client": record.author.client.as_str() },
+                    "at": record.time.millis,
+                }));
             }
-            data.push(json!({
-                "seq": position.0, "id": record.id.to_string(), "what": what, "about": about,
-                "author": { "user": record.author.user.0.as_str(), "client": record.author.client.as_str() },
-                "at": record.time.millis,
-            }));
             Ok(ControlFlow::Continue(()))
         })?;
         let next = (rest.0 > 0).then(|| rest.0.saturating_add(1));
@@ -93,26 +94,23 @@ impl Declared for Reflect {
         let (scope, mark) = (caller.clear_scope(service, self.project.0)?, draw(service)?);
         let (mut count, mut by_user, mut decisions) = (0u64, Map::new(), Vec::new());
         let everything: Option<u64> = None;
-        let rest = look_back(service, &scope, everything, |StoredRecord { record, .. }| {
-            count += 1;
-            let written = by_user.entry(record.author.user.0.clone()).or_insert_with(|| 0.into());
-            *written = (written.as_u64().unwrap_or_default() + 1).into();
-            let note = record.body.kept().and_then(|kept| kept.note.as_ref());
-            if note.is_some_and(|note| note.kind == NoteKind::Decision) {
-                decisions.push(record.id);
+        let rest = look_back(service, &scope, everything, |records| {
+            for StoredRecord { record, .. } in records {
+                count += 1;
+                let written = by_user.entry(record.author.user.0.clone()).or_insert_with(|| 0.into());
+                *written = (written.as_u64().unwrap_or_default() + 1).into();
+                let note = record.body.kept().and_then(|kept| kept.note.as_ref());
+                if note.is_some_and(|note| note.kind == NoteKind::Decision) {
+                    decisions.push(record.id);
+                }
             }
             Ok(ControlFlow::Continue(()))
         })?;
         let mut text = format!("{count} records after position {}\n", rest.0);
         by_user.iter().for_each(|(user, count)| text.push_str(&format!("{}: {count}\n", name_of(user))));
         let hidden: Vec<RecordId> = decisions.split_off(decisions.len().min(DEFAULT_LISTED));
-        let mut decided = Vec::new();
-        for id in decisions {
-            if let Some(entry) = entries::described(service, &scope, id)? {
-                text.push_str(&shown(&entry, "excerpt", mark));
-                decided.push(entry);
-            }
-        }
+        let decided = entries::described(service, &scope, &decisions)?;
+        decided.iter().for_each(|entry| text.push_str(&shown(entry, "excerpt", mark)));
         if !hidden.is_empty() {
             text.push_str(&format!("{} older decisions are not shown; ctx_search finds them\n", hidden.len()));
         }
@@ -129,20 +127,22 @@ impl Declared for Context {
         let (scope, mark) = (caller.clear_scope(service, project)?, draw(service)?);
         let limit = listed(limit)?;
         let everything: Option<u64> = None;
-        let (mut text, mut notes) = (String::new(), Vec::new());
-        let rest = look_back(service, &scope, everything, |StoredRecord { record, .. }| {
-            if record.body.kept().is_none() {
-                return Ok(ControlFlow::Continue(()));
-            }
-            if notes.len() == limit {
-                return Ok(ControlFlow::Break(()));
-            }
-            if let Some(entry) = entries::described_if_current(service, &scope, record.id)? {
-                text.push_str(&shown(&entry, "excerpt", mark));
-                notes.push(entry);
+        let mut found: Vec<KeptRecord> = Vec::new();
+        let rest = look_back(service, &scope, everything, |records| {
+            let kept = records.iter().filter(|stored| stored.record.body.kept().is_some());
+            let kept: Vec<(Position, RecordId)> = kept.map(|stored| (stored.position, stored.record.id)).collect();
+            let ids: Vec<RecordId> = kept.iter().map(|(_, id)| *id).collect();
+            let mut current = entries::current(service, &scope, &ids)?.into_iter().peekable();
+            for (position, id) in kept {
+                if found.len() == limit {
+                    return Ok(ControlFlow::Break(position));
+                }
+                found.extend(current.next_if(|kept| kept.record.id == id));
             }
             Ok(ControlFlow::Continue(()))
         })?;
+        let notes = entries::shown_in(service, &scope, &found)?;
+        let mut text: String = notes.iter().map(|entry| shown(entry, "excerpt", mark)).collect();
         if rest.0 > 0 {
             text.push_str(&format!("notes up to position {} are not shown; ctx_search finds them\n", rest.0));
         }

@@ -126,7 +126,7 @@ fn check_team<L: Log + Export>(log: &L, accounts: &dyn Accounts, team: &Team, st
     assert_eq!(only(log.records(scope, &ids).unwrap()), records);
     assert_eq!(only(log.about(scope, &ids, 10).unwrap()), records[1..]);
     assert_eq!(only(log.named(scope, reference(), 10).unwrap()), records[..1]);
-    assert_eq!(only(log.on_topic(scope, TOPIC, 10).unwrap()), records[..1]);
+    assert_eq!(only(log.on_topics(scope, &[TOPIC], 10).unwrap()), records[..1]);
     assert_eq!(log.text_uses(scope, &text()).unwrap(), 1);
     let moved = log.moved_records(tenant, &scope.project, Position(0), 100).unwrap();
     let moved: Vec<Record> = moved.into_iter().filter_map(|one| one.record).collect();
@@ -153,7 +153,7 @@ fn check_stranger<L: Log + Export>(log: &L, accounts: &dyn Accounts, team: &Team
             log.records(&elsewhere, &ids).unwrap(),
             log.about(&elsewhere, &ids, 10).unwrap(),
             log.named(&elsewhere, reference(), 10).unwrap(),
-            log.on_topic(&elsewhere, TOPIC, 10).unwrap(),
+            log.on_topics(&elsewhere, &[TOPIC], 10).unwrap(),
             log.read_since(&elsewhere, Position(0), 100, Readers::Index).unwrap().records,
         ] {
             assert_eq!(found, []);
@@ -177,7 +177,7 @@ fn check_removals(log: &dyn Log, teams: &[Team]) {
     for (number, team) in teams.iter().enumerate() {
         let left = usize::from(number % 10 != 0);
         assert_eq!(log.records(&team.scope, &[first(team)]).unwrap().len(), left, "{}", team.scope.tenant.0);
-        assert_eq!(log.on_topic(&team.scope, TOPIC, 10).unwrap().len(), left, "{}", team.scope.tenant.0);
+        assert_eq!(log.on_topics(&team.scope, &[TOPIC], 10).unwrap().len(), left, "{}", team.scope.tenant.0);
     }
 }
 

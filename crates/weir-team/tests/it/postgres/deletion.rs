@@ -83,8 +83,8 @@ fn nothing_is_left_of_a_deleted_tenant_but_its_audit() {
     assert_eq!(rows_of(&owner, &our_number), ["audit 4"]);
     assert_eq!(rows_of(&owner, &their_number), full);
     assert_eq!(log.accounts().usage(&ours.tenant).unwrap(), weir_records::TenantUsage::default());
-    assert_eq!(log.on_topic(&ours, "pool", 10).unwrap(), []);
-    assert_eq!(log.on_topic(&theirs, "pool", 10).unwrap().len(), 1);
+    assert_eq!(log.on_topics(&ours, &["pool"], 10).unwrap(), []);
+    assert_eq!(log.on_topics(&theirs, &["pool"], 10).unwrap().len(), 1);
     assert_eq!(index.position(&ours).unwrap(), Position(0));
     assert_eq!(index.search(&ours, &SearchQuery::new("common", 9)).unwrap().hits, []);
     assert_eq!((index.figures().projects, index.figures().documents), (1, 1));

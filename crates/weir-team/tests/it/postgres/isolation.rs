@@ -1,8 +1,10 @@
 //! Tests the second lock: what hand-written SQL can do as the role of the program.
 
 use weir_core::{Scope, TenantId, Timestamp, UserId};
-use weir_records::{Accounts as _, ApiToken, Credential, ErrorKind, Log as _, Revoked, TokenScope};
-use weir_team::{PostgresLog, migrate};
+use weir_records::{
+    Accounts as _, ApiToken, Credential, ErrorKind, Log as _, Position, Readers, Revoked, TextKey, TokenScope,
+};
+use weir_team::{PostgresLog, delete_tenant, migrate};
 
 use super::support::{TestDatabase, bridge, ids, note, scope};
 
@@ -62,6 +64,46 @@ fn a_transaction_changes_nothing_of_another_tenant() {
         let error = others(sql).unwrap_err();
         assert!(error.starts_with("42501 new row violates row-level security policy"), "{error}");
     }
+}
+
+/// Numbers that a server remembers are checked against the names each time: a database that was put back may have given
+/// them to others.
+#[test]
+fn a_number_that_belongs_to_another_tenant_by_now_gives_nothing_of_it() {
+    let database = TestDatabase::new();
+    let (log, id, acme, umbrella) = (database.log(), ids(), acme(), scope("umbrella", "ana", "api"));
+    let notes = [note(&acme, id(0)), note(&umbrella, id(1))];
+    log.append(&acme, &notes[..1]).unwrap();
+    log.append(&umbrella, &notes[1..]).unwrap();
+    let found = |scope: &Scope| -> Vec<u64> {
+        let ids = [id(0), id(1), id(2)];
+        let read = log.records(scope, &ids).unwrap();
+        assert_eq!(log.look_ups(scope).records(&ids).unwrap(), read);
+        assert_eq!(log.read_since(scope, Position(0), 10, Readers::Index).unwrap().records, read);
+        assert_eq!(log.head(scope).unwrap().0, read.len() as u64);
+        let texts: Vec<TextKey> = (0..3_u64).map(|number| TextKey::of(&number.to_le_bytes())).collect();
+        assert_eq!(log.used_texts(scope, &texts).unwrap().len(), read.len());
+        read.iter().map(|stored| stored.record.id.index).collect()
+    };
+    assert_eq!((found(&acme), found(&umbrella)), (vec![0], vec![1]));
+    let superuser = database.session("postgres");
+    let swap = "UPDATE weir.tenants SET name = 'other' WHERE name = 'acme';
+                UPDATE weir.tenants SET name = 'acme' WHERE name = 'umbrella';
+                UPDATE weir.tenants SET name = 'umbrella' WHERE name = 'other'";
+    superuser.run(swap).unwrap();
+    assert_eq!((found(&umbrella), found(&acme)), (vec![0], vec![1]));
+    // A call that writes finds out too.
+    superuser.run(swap).unwrap();
+    assert_eq!(log.append(&umbrella, &[note(&umbrella, id(2))]).unwrap(), [Position(2)]);
+    assert_eq!((found(&acme), found(&umbrella)), (vec![0], vec![1, 2]));
+    // A tenant that was deleted has nothing, and another one by its name has its own.
+    let owner = database.options("owner");
+    delete_tenant(&owner, bridge(), &acme.tenant).unwrap();
+    assert!(found(&acme).is_empty());
+    log.append(&acme, &[note(&acme, id(2))]).unwrap();
+    delete_tenant(&owner, bridge(), &acme.tenant).unwrap();
+    log.append(&acme, &[note(&acme, id(1))]).unwrap();
+    assert_eq!((found(&acme), found(&umbrella)), (vec![1], vec![1, 2]));
 }
 
 #[test]
