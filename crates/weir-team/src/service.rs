@@ -52,7 +52,7 @@ use self::indexer::Announcements;
 pub use self::oauth::ResourceServer;
 use self::rates::{Pace, Rates};
 use self::readiness::Readiness;
-use self::strangers::{Network, Strangers};
+use self::strangers::{Strangers, network_of};
 use self::tools::TeamTool;
 use crate::index::{Meaning, Started};
 use crate::log::DEFAULT_CONNECTIONS;
@@ -228,7 +228,7 @@ impl Service {
 
     /// Returns the caller of a request, or the answer that refuses it.
     async fn admit(self: &Arc<Self>, parts: &Parts, needed: TokenScope) -> Result<Caller, Problem> {
-        let (headers, network) = (parts.headers.clone(), Network::of(&parts.extensions));
+        let (headers, network) = (parts.headers.clone(), network_of(&parts.extensions));
         let turn = self.strangers.turn(network, self.now()).await;
         let admitted = self.call(move |service| Caller::of(service, &headers, needed)).await;
         drop(turn);
