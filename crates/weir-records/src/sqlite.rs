@@ -6,11 +6,13 @@
 mod accounts;
 mod db;
 mod deletion;
+mod erasure;
 mod files;
 mod hosts;
 mod index;
 mod log;
 mod moving;
+mod requests;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -5,16 +5,19 @@
 //! are called on threads that may; a server keeps nothing that another one on the same database would need.
 
 mod answers;
+mod busiest;
 mod callers;
 mod calls;
 mod copying;
 mod entries;
 mod figures;
 mod indexer;
+mod latencies;
 mod mcp;
 mod notes;
 mod oauth;
 mod observe;
+mod operator;
 mod problem;
 mod rates;
 mod readiness;
@@ -54,6 +57,7 @@ use self::rates::{Pace, Rates};
 use self::readiness::Readiness;
 use self::strangers::{Strangers, network_of};
 use self::tools::TeamTool;
+use crate::connections::ConnectionWatch;
 use crate::index::{Meaning, Started};
 use crate::log::DEFAULT_CONNECTIONS;
 
@@ -117,6 +121,8 @@ pub struct ServiceOptions {
     pub log: LogFormat,
     /// Is told of each request too, for traces.
     pub watch: Option<RequestWatcher>,
+    /// Says how the connections to the database are used, if there is one.
+    pub connections: Option<ConnectionWatch>,
     /// How the index was found, if it says so.
     pub index_started: Option<Started>,
     /// How the index is copied, if it is.
@@ -145,6 +151,7 @@ impl ServiceOptions {
             oauth: None,
             log: LogFormat::Off,
             watch: None,
+            connections: None,
             index_started: None,
             copying: None,
             meaning: None,
@@ -204,6 +211,11 @@ impl Service {
         observed(routes, watcher).layer(map_response(observe::name_problem))
     }
 
+    /// Returns the page of figures for the operator, which needs no token and belongs on an address of its own.
+    pub fn operator_router(self: Arc<Self>) -> Router {
+        operator::routes(self)
+    }
+
     fn routes(self: Arc<Self>) -> Router {
         let mut routes = Router::new();
         for path in self.options.oauth.iter().flat_map(|oauth| oauth.paths()) {
@@ -243,6 +255,10 @@ impl Service {
                             .retry_after(seconds)
                     }
                 })
+            }
+            Ok(caller) => {
+                self.figures.busiest.add(&caller.token.tenant, self.now());
+                Ok(caller)
             }
             other => other,
         }
@@ -304,8 +320,9 @@ async fn search(State(service): Served, request: Request) -> Answered {
 async fn note(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
+    let name = notes::request_name(&parts.headers)?;
     let body = whole_body(body).await?;
-    let keep = move |service: &Service, caller: &Caller| notes::keep(service, caller, parse_json(&body)?);
+    let keep = move |service: &Service, caller: &Caller| notes::keep_body(service, caller, name.as_deref(), &body);
     Ok(answer::json(StatusCode::CREATED, &service.call_for(caller, keep).await?))
 }
 
@@ -320,8 +337,8 @@ async fn entry(State(service): Served, name: GivenName, request: Request) -> Ans
 async fn forget(State(service): Served, name: GivenName, request: Request) -> Answered {
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
-    let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
-    let done = service.call_for(caller, move |service, caller| notes::forget(service, caller, &name, place)).await?;
+    let (name, removal): (String, notes::Removal) = (name_of(name)?, read_query(&parts.uri)?);
+    let done = service.call_for(caller, move |service, caller| notes::forget(service, caller, &name, removal)).await?;
     Ok(answer::json(StatusCode::OK, &done))
 }
 

@@ -14,6 +14,7 @@ use super::queries::{ENTER, Query, ReadyQuery};
 use super::transaction::OpenTransaction;
 use super::{schema, tls};
 use crate::bridge::Bridge;
+use crate::connections::ConnectionFigures;
 
 /// The connections to one database.
 pub(super) struct Database {
@@ -118,6 +119,12 @@ impl Database {
         client.batch_execute(&self.begin_write).await?;
         self.run(client, &ENTER, &[&tenant.0]).await?;
         Ok(())
+    }
+
+    /// Returns how the connections are used.
+    pub(super) fn figures(&self) -> ConnectionFigures {
+        let deadpool_postgres::Status { max_size, size, available, waiting } = self.pool.status();
+        ConnectionFigures { most: max_size, open: size, in_use: size.saturating_sub(available), waiting }
     }
 
     /// Returns what begins a transaction that only reads.
