@@ -81,11 +81,12 @@ def wait_for(what, ask, seconds=90):
     fail(f"{what}: not within {seconds} s")
 
 
-def fetch(port, path, method="GET", body=None, token=None, timeout=60):
+def fetch(port, path, method="GET", body=None, token=None, timeout=60, key=None):
     """One request on a connection of its own: the status and the JSON of the answer, if it is JSON."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
+        headers |= {"Idempotency-Key": key} if key else {}
         connection.request(method, path, None if body is None else json.dumps(body), headers)
         answer = connection.getresponse()
         text = answer.read().decode()
@@ -247,11 +248,11 @@ class Load:
 
     def send(self, number, path, body):
         """Sends until it is acknowledged, and returns the answer, or None if the load ends."""
-        attempt = number
+        attempt, key = number, secrets.token_hex(16)
         while not self.stopped.is_set():
             try:
                 server = self.servers[attempt % len(self.servers)]
-                status, answer = fetch(server, path, "POST", body, self.tokens[number])
+                status, answer = fetch(server, path, "POST", body, self.tokens[number], key=key)
             except (OSError, http.client.HTTPException) as error:
                 status, answer = type(error).__name__, None
             with self.lock:
@@ -384,7 +385,7 @@ def check(load, records, missing, rows):
              ["stored, not acknowledged when the load ended or before a retry", str(extra)],
              ["notes stored twice by a retry", str(twice)]]
     rows += [["answers besides 200, 201, 429 and 503", one] for one in load.wrong[:10]]
-    return lost or missing or load.wrong
+    return lost or missing or twice or load.wrong
 
 
 def restore(token, texts, rows):

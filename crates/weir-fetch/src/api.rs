@@ -137,6 +137,14 @@ impl ApiClient {
         self.answered(request.header("content-type", "application/json").send(body))
     }
 
+    /// Deletes what is at a path, with the fields of a query.
+    pub fn delete(&self, path: &str, query: &[(&str, &str)]) -> Result<ApiAnswer, ApiError> {
+        let mut url = self.at(path);
+        url.query_pairs_mut().extend_pairs(query);
+        let request = self.connections.delete(url.as_str()).header("authorization", &self.authorization);
+        self.answered(request.call())
+    }
+
     fn at(&self, path: &str) -> Url {
         let mut url = self.url.clone();
         url.set_path(&format!("{}{path}", self.url.path().trim_end_matches('/')));

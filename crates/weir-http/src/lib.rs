@@ -21,5 +21,6 @@ pub mod outgoing;
 pub mod peer;
 pub mod problem;
 pub mod request_limits;
+mod shares;
 mod stall;
 mod tls;

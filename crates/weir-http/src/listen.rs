@@ -1,7 +1,7 @@
 //! Listens for HTTP/1.1 connections, plain or over TLS, and serves routes until a signal arrives.
 //!
 //! Invariants: whatever a client does or does not do, it holds a connection for a bounded time only; memory is bounded
-//! by the number of connections and the size of a body; a signal lets open requests finish, for a bounded time too.
+//! by the number of connections and the size of a body; one address has a share of the connections; a signal lets open requests finish, for a bounded time too.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,8 +25,9 @@ use weir_host::error::{CommandError, ErrorKind};
 use weir_host::paint;
 pub use weir_host::signal::asked_to_end;
 
-use super::peer::Peer;
+use super::peer::{Network, Peer};
 use super::request_limits;
+use super::shares::{Share, Shares};
 use super::stall::WriteLimited;
 
 /// The longest head of a request: its first line and its headers, in bytes.
@@ -49,6 +50,8 @@ pub struct ServerLimits {
     pub request_timeout: Option<Duration>,
     /// The maximum number of connections. Others wait to be accepted.
     pub max_connections: usize,
+    /// The maximum number of connections of one address. Others of it are closed at once.
+    pub max_per_address: usize,
 }
 
 impl Default for ServerLimits {
@@ -58,6 +61,7 @@ impl Default for ServerLimits {
             header_timeout: Duration::from_secs(10),
             request_timeout: Some(Duration::from_secs(600)),
             max_connections: 256,
+            max_per_address: 128,
         }
     }
 }
@@ -105,6 +109,7 @@ impl Listening {
     pub async fn run(self, router: Router, limits: ServerLimits) -> Result<(), CommandError> {
         let service = TowerToHyperService::new(router);
         let free = Arc::new(Semaphore::new(limits.max_connections));
+        let shares = Arc::new(Shares::new(limits.max_per_address));
         let open = GracefulShutdown::new();
         let mut end = pin!(asked_to_end());
         loop {
@@ -112,7 +117,11 @@ impl Listening {
                 () = &mut end => break,
                 accepted = self.accept(&free) => accepted,
             };
-            let connection = Connection { service: service.clone(), watcher: open.watcher(), limits, _permit: permit };
+            let (stream, address) = stream;
+            // Dropped here, the connection is closed.
+            let Some(share) = shares.take(Network::from(address.ip())) else { continue };
+            let place = (permit, share);
+            let connection = Connection { service: service.clone(), watcher: open.watcher(), limits, _place: place };
             tokio::spawn(connection.run(stream, self.tls.clone()));
         }
         // A client that connects from now on is refused at once, instead of waiting for nothing.
@@ -128,11 +137,11 @@ impl Listening {
     }
 
     /// Waits until another connection may be open, and accepts it.
-    async fn accept(&self, free: &Arc<Semaphore>) -> (TcpStream, OwnedSemaphorePermit) {
+    async fn accept(&self, free: &Arc<Semaphore>) -> ((TcpStream, SocketAddr), OwnedSemaphorePermit) {
         loop {
             let Ok(permit) = Arc::clone(free).acquire_owned().await else { return std::future::pending().await };
             match self.listener.accept().await {
-                Ok((stream, _)) => return (stream, permit),
+                Ok(accepted) => return (accepted, permit),
                 // The client has given up already.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
@@ -146,7 +155,7 @@ struct Connection {
     service: TowerToHyperService<Router>,
     watcher: Watcher,
     limits: ServerLimits,
-    _permit: OwnedSemaphorePermit,
+    _place: (OwnedSemaphorePermit, Share),
 }
 
 impl Connection {
@@ -176,5 +185,53 @@ impl Connection {
             .max_header_size(MAX_HEAD_BYTES)
             .serve_connection(io, service);
         let _ = self.watcher.watch(connection).await;
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpSocket;
+
+    use super::*;
+
+    async fn connected(from: &str, to: SocketAddr) -> TcpStream {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(from.parse().unwrap()).unwrap();
+        socket.connect(to).await.unwrap()
+    }
+
+    #[test]
+    fn the_connections_of_one_address_leave_room_for_others() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listening = Listening::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+            let address = listening.address();
+            let limits = ServerLimits { max_connections: 8, max_per_address: 4, ..ServerLimits::default() };
+            let router = Router::new().route("/health", get(async || "alive"));
+            tokio::spawn(listening.serve(router, limits));
+            let mut slow = Vec::new();
+            for _ in 0..30 {
+                let mut stream = connected("127.0.0.1:0", address).await;
+                // A connection that was closed already may refuse it.
+                let _ = stream.write_all(b"GET /health HTTP/1.1\r\n").await;
+                slow.push(stream);
+            }
+            let mut other = connected("127.0.0.2:0", address).await;
+            other.write_all(b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await.unwrap();
+            let mut answer = String::new();
+            other.read_to_string(&mut answer).await.unwrap();
+            assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("alive"), "{answer}");
+            // Those beyond the share are closed, and the others wait for the rest of their heads.
+            for stream in slow.iter_mut().skip(limits.max_per_address) {
+                assert_eq!(stream.read(&mut [0; 1]).await.unwrap_or_default(), 0);
+            }
+            slow[0].write_all(b"Host: a\r\n\r\n").await.unwrap();
+            let mut first = [0; 12];
+            slow[0].read_exact(&mut first).await.unwrap();
+            assert_eq!(&first, b"HTTP/1.1 200");
+        });
     }
 }

@@ -20,7 +20,7 @@ impl Page {
 
     /// Adds a value to the family.
     pub fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
-        let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
+        let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
         let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
         let _ = writeln!(self.0, "{name}{labels} {value}");
     }
@@ -43,8 +43,25 @@ impl Page {
     }
 }
 
+/// Returns the value of a label as the format writes it.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
 impl IntoResponse for Page {
     fn into_response(self) -> Response {
         ([(CONTENT_TYPE, PROMETHEUS), (CACHE_CONTROL, "no-store")], self.0).into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_value_of_a_label_ends_it() {
+        let mut page = Page::default();
+        page.sample("x", &[("tenant", "a\"} 1\nb\\")], 2);
+        assert_eq!(page.as_str(), "x{tenant=\"a\\\"} 1\\nb\\\\\"} 2\n");
     }
 }

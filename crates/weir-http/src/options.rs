@@ -61,7 +61,7 @@ pub fn address_options() -> [Arg; 6] {
 }
 
 /// Returns the options about the limits of requests and connections.
-pub fn limit_options() -> [Arg; 4] {
+pub fn limit_options() -> [Arg; 5] {
     let number = |name: &'static str, unit: &'static str, most: u64| {
         Arg::new(name).long(name).value_name(unit).value_parser(value_parser!(u64).range(1..=most))
     };
@@ -70,6 +70,9 @@ pub fn limit_options() -> [Arg; 4] {
         number("max-connections", "NUMBER", 10_000)
             .default_value("256")
             .help("Maximum number of connections; further ones wait"),
+        number("max-connections-per-address", "NUMBER", 10_000).help(
+            "Maximum number of connections of one address, or of a proxy; further ones are closed [default: half]",
+        ),
         number("header-timeout", "SECONDS", 600)
             .default_value("10")
             .help("Close a connection that takes longer to send a request's head, or is idle for longer"),
@@ -159,9 +162,11 @@ pub fn limits(arguments: &ArgMatches) -> ServerLimits {
     let usual = ServerLimits::default();
     let number = |name: &str| arguments.get_one::<u64>(name).copied();
     let count = |name: &str| number(name).and_then(|number| usize::try_from(number).ok());
+    let max_connections = count("max-connections").unwrap_or(usual.max_connections);
     ServerLimits {
         max_body_bytes: count("max-body").map_or(usual.max_body_bytes, |mib| mib << 20),
-        max_connections: count("max-connections").unwrap_or(usual.max_connections),
+        max_connections,
+        max_per_address: count("max-connections-per-address").unwrap_or((max_connections / 2).max(1)),
         header_timeout: number("header-timeout").map_or(usual.header_timeout, Duration::from_secs),
         request_timeout: number("request-timeout").map(Duration::from_secs).or(usual.request_timeout),
     }

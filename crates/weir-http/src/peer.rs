@@ -12,6 +12,24 @@ const COLUMNS: [usize; 4] = [1, 2, 7, 9];
 /// root's, even if another user opened it.
 const NO_INODE: &str = "0";
 
+/// What counts as one address: an IPv4 address, or the first 64 bits of an IPv6 address, since one machine has all of
+/// the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Network {
+    Unknown,
+    V4([u8; 4]),
+    V6(u64),
+}
+
+impl From<IpAddr> for Network {
+    fn from(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(address) => Self::V4(address.octets()),
+            IpAddr::V6(address) => Self::V6((u128::from(address) >> 64) as u64),
+        }
+    }
+}
+
 /// The two ends of a connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer {
@@ -55,6 +73,25 @@ fn written(address: SocketAddr) -> Vec<String> {
     match address.ip().to_canonical() {
         IpAddr::V4(ip) => vec![format!("{}:{port:04X}", number(&ip.octets())), long(ip.to_ipv6_mapped().octets())],
         IpAddr::V6(ip) => vec![long(ip.octets())],
+    }
+}
+
+#[cfg(test)]
+mod network_tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_all_of_ipv4_and_half_of_ipv6() {
+        let network = |address: &str| Network::from(address.parse::<IpAddr>().unwrap());
+        for (one, other, are_same) in [
+            ("192.0.2.1", "192.0.2.1", true),
+            ("192.0.2.1", "192.0.2.2", false),
+            ("192.0.2.1", "::ffff:192.0.2.1", true),
+            ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true),
+            ("2001:db8:1:2::1", "2001:db8:1:3::1", false),
+        ] {
+            assert_eq!(network(one) == network(other), are_same, "{one} {other}");
+        }
     }
 }
 

@@ -160,6 +160,7 @@ pub async fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, Co
         // A model may think for as long as it wants.
         request_timeout: None,
         max_connections: MAX_CONNECTIONS,
+        max_per_address: MAX_CONNECTIONS,
     };
     listening.serve(guarded(for_programs(forward::routes(proxy)), hosts), limits).await?;
     counter.now().answer()

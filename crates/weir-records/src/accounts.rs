@@ -15,6 +15,26 @@ use crate::id::{from_hex, write_hex};
 /// Who the audit names for a change that was made on the server itself.
 pub const OPERATOR: &str = "operator";
 
+/// What the audit calls that old rows of it were deleted.
+pub const EXPIRED_AUDIT: &str = "expire audit";
+
+/// The name that stands for a user who was erased. It is drawn, so that it says nothing about them, and the same
+/// everywhere in a tenant, so that what one user did can still be told from what others did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErasedName(String);
+
+impl ErasedName {
+    pub fn draw() -> Result<Self> {
+        let number = getrandom::u64()
+            .map_err(|error| PortError::new(ErrorKind::Unavailable, "draw a name").because(error.to_string()))?;
+        Ok(Self(format!("erased-{number:016x}")))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// The longest name of a tenant, user or project, in bytes.
 pub const MAX_NAME_BYTES: usize = 256;
 

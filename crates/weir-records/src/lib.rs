@@ -68,14 +68,15 @@ pub mod moving;
 mod names;
 mod ports;
 mod record;
+mod requests;
 pub mod sealed;
 mod shelf;
 pub mod sqlite;
 mod written;
 
 pub use accounts::{
-    Accounts, ApiToken, Credential, DeletedTenant, MAX_NAME_BYTES, OPERATOR, Revoked, TenantUsage, TokenId, TokenScope,
-    TokenStanding, is_name,
+    Accounts, ApiToken, Credential, DeletedTenant, EXPIRED_AUDIT, ErasedName, MAX_NAME_BYTES, OPERATOR, Revoked,
+    TenantUsage, TokenId, TokenScope, TokenStanding, is_name,
 };
 pub use clock::{Clock, ClockAhead, LogicalTime};
 pub use erased::{Imprint, KnownContent};
@@ -84,10 +85,12 @@ pub use id::{HostId, RecordId, TextKey};
 pub use names::{NAME_BYTES, name_of};
 pub use ports::{
     Batch, Blobs, Head, HeadPage, HeadWalk, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, LookUps,
-    MAX_ABOUT, MAX_READ_BYTES, MAX_TOPIC_BYTES, Position, ProjectChanges, Readers, SearchQuery, Step, StoredRecord,
-    TextPart, refused_hosts,
+    MAX_ABOUT, MAX_READ_BYTES, MAX_TOPIC_BYTES, Once, Position, ProjectChanges, Readers, SearchQuery, Step,
+    StoredRecord, TextPart, refused_hosts,
 };
-pub use record::{Audience, Author, Body, FORMAT, Kept, NoteFields, NoteFile, Record};
+pub use record::{Audience, Author, Body, FORMAT, Kept, NoteFields, NoteFile, Record, Remover};
+pub use requests::RequestKey;
 pub use shelf::{
-    Confirmation, Followed, Forgotten, Found, Hit, Incoming, KeptRecord, Left, NewRecord, Ports, Sender, Shelf, Writer,
+    Confirmation, ErasedAuthor, Followed, Forgotten, Found, Hit, Incoming, KeptOnce, KeptRecord, Left, NewRecord,
+    Ports, Sender, Shelf, Writer,
 };

@@ -13,9 +13,11 @@ use std::ops::Range;
 
 use weir_core::{EntryKind, ProjectKey, Reference, Scope, TenantId, Timestamp, UserId};
 
+use crate::erased::Imprint;
 use crate::error::Result;
 use crate::id::{HostId, RecordId, TextKey};
 use crate::record::{Audience, Record};
+use crate::requests::RequestKey;
 
 /// How many records about one record are looked at, the newest.
 pub const MAX_ABOUT: usize = 100;
@@ -52,6 +54,24 @@ impl Batch {
     pub fn new(records: Vec<StoredRecord>, is_full: bool, after: Position, head: Position) -> Self {
         let next = if is_full { records.last().map_or(after, |last| last.position) } else { head };
         Self { records, next, head }
+    }
+}
+
+/// What the key of a request stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Once {
+    /// The record that was appended now.
+    Appended(Position),
+    /// The record that was appended for the same request before.
+    Before(RecordId),
+    /// The record of another request.
+    Other,
+}
+
+impl Once {
+    /// Returns what a key stands for, if a request with the same name had this content and this record.
+    pub fn of(key: &RequestKey, content: Option<Imprint>, record: RecordId) -> Self {
+        if content == Some(key.content) { Self::Before(record) } else { Self::Other }
     }
 }
 
@@ -118,6 +138,13 @@ pub trait Log: Send + Sync {
     /// stay, so that no machine that still has it can bring it back, and no other record passes for it. See
     /// [`Record::check`], [`Record::check_removal_of`] and [`KnownContent`](crate::KnownContent).
     fn append(&self, scope: &Scope, records: &[Record]) -> Result<Vec<Position>>;
+
+    /// Appends a record for a request with a key, unless a request has the key already: then nothing is appended, and
+    /// the answer says which record the key stands for. A key counts for a day.
+    fn append_once(&self, scope: &Scope, record: &Record, key: &RequestKey) -> Result<Once>;
+
+    /// Returns what the key of a request stands for, if a request has it.
+    fn request(&self, scope: &Scope, key: &RequestKey) -> Result<Option<Once>>;
 
     /// Binds those of these hosts that are bound to nobody to the user of the scope, and returns those that are bound
     /// to somebody else, in order. A host belongs to one user of a tenant for good.

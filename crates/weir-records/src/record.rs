@@ -16,7 +16,9 @@ use crate::written;
 
 /// The newest format of JSON that this version writes and reads. A record is written in the oldest format that has its
 /// body, so that older versions read what they know.
-pub const FORMAT: u64 = 2;
+pub const FORMAT: u64 = 3;
+/// The format that has sealed bodies, and removals by authors only.
+const SEALED_FORMAT: u64 = 2;
 /// The format that has no sealed bodies.
 const CLEAR_FORMAT: u64 = 1;
 /// Maximum size of the JSON of a record. What is longer belongs in its text.
@@ -82,6 +84,9 @@ pub enum Body {
         record: RecordId,
         #[serde(with = "written::word")]
         why: WhyGone,
+        /// Whether an admin of the tenant removed it, who need not be its author. Only a server writes this.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        as_admin: bool,
     },
     /// An entry was kept that only the members of the project can read.
     Sealed(Box<SealedEntry>),
@@ -137,7 +142,21 @@ impl From<BoundFile> for NoteFile {
     }
 }
 
+/// By whose right a record is removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remover<'a> {
+    /// A user, who may remove what they wrote.
+    Author(&'a UserId),
+    /// An admin of the tenant, or the operator of its server.
+    Admin,
+}
+
 impl Body {
+    /// Creates the removal of a record by its author, who asked for it.
+    pub fn forgets(record: RecordId) -> Self {
+        Self::Removed { record, why: WhyGone::Forgotten, as_admin: false }
+    }
+
     pub fn about(&self) -> Option<RecordId> {
         match self {
             Self::Kept(_) | Self::Sealed(_) => None,
@@ -147,10 +166,20 @@ impl Body {
         }
     }
 
+    /// Returns what it removes, if it is a removal, and how the audit calls that.
+    pub fn removal(&self) -> Option<(&'static str, RecordId)> {
+        match self {
+            Self::Removed { record, as_admin: true, .. } => Some(("remove as admin", *record)),
+            Self::Removed { record, .. } => Some(("remove", *record)),
+            _ => None,
+        }
+    }
+
     /// Returns the format of its JSON, and how large that may be, in bytes.
     fn written_form(&self) -> (u64, usize) {
         match self {
-            Self::Sealed(_) | Self::Granted(_) => (FORMAT, MAX_SEALED_JSON_BYTES),
+            Self::Sealed(_) | Self::Granted(_) => (SEALED_FORMAT, MAX_SEALED_JSON_BYTES),
+            Self::Removed { as_admin: true, .. } => (FORMAT, MAX_JSON_BYTES),
             _ => (CLEAR_FORMAT, MAX_JSON_BYTES),
         }
     }
@@ -207,11 +236,11 @@ impl Record {
         Err(refused(ErrorKind::Invalid).because(wrong))
     }
 
-    /// Checks that a user may remove this record. Only its author may. A removal is not removed, or machines that have
-    /// not seen it yet would never learn of it.
-    pub fn check_removable(&self, by: &UserId) -> Result<()> {
+    /// Checks that this record may be removed: by its author, or by an admin. A removal is not removed, or machines that
+    /// have not seen it yet would never learn of it.
+    pub fn check_removable(&self, by: Remover<'_>) -> Result<()> {
         let refused = |kind| PortError::new(kind, format!("remove record {}", self.id));
-        if self.author.user != *by {
+        if matches!(by, Remover::Author(user) if self.author.user != *user) {
             return Err(refused(ErrorKind::NotAuthor));
         }
         if matches!(self.body, Body::Removed { .. }) {
@@ -242,9 +271,17 @@ impl Record {
         Err(PortError::new(ErrorKind::Invalid, format!("take in record {}", self.id)).because("it is too long"))
     }
 
+    /// Returns by whose right this record, a removal, removes another.
+    pub fn remover(&self) -> Remover<'_> {
+        match self.body {
+            Body::Removed { as_admin: true, .. } => Remover::Admin,
+            _ => Remover::Author(&self.author.user),
+        }
+    }
+
     /// Checks that this record, a removal, may erase `target`. Those who saw the target must hear of it.
     pub fn check_removal_of(&self, target: &Record) -> Result<()> {
-        target.check_removable(&self.author.user)?;
+        target.check_removable(self.remover())?;
         if target.audience != self.audience {
             let error = PortError::new(ErrorKind::Invalid, format!("remove record {}", target.id));
             return Err(error.because("the removal has another audience than the record"));
@@ -252,7 +289,8 @@ impl Record {
         Ok(())
     }
 
-    /// Returns whether this record, a removal that came first, erases `target` when that arrives.
+    /// Returns whether this record, a removal that came first, erases `target` when that arrives. Only an author's can
+    /// come first: an admin removes what they see.
     pub fn erases_on_arrival(&self, target: &Record) -> bool {
         let is_removal = matches!(&self.body, Body::Removed { record, .. } if *record == target.id);
         let can_go = !matches!(target.body, Body::Removed { .. } | Body::Granted(_));

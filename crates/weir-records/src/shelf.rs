@@ -4,6 +4,7 @@
 //! text is read only through a record; the index follows the log and nothing else; secrets are redacted before a new
 //! record is written.
 
+mod erasure;
 mod follow;
 mod forget;
 mod import;
@@ -16,11 +17,12 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use erasure::ErasedAuthor;
 pub use follow::Followed;
 pub use forget::{Forgotten, Left};
 use import::copy_of;
 pub use import::{Incoming, Sender};
-pub use keep::NewRecord;
+pub use keep::{KeptOnce, NewRecord};
 pub use search::{Found, Hit};
 pub use standing::{Confirmation, KeptRecord};
 use weir_core::{Reference, Scope, TenantId, Timestamp, UserId};
@@ -228,9 +230,17 @@ impl Shelf {
     }
 
     fn append(&self, scope: &Scope, audience: Audience, body: Body, now: Timestamp) -> Result<StoredRecord> {
+        let record = self.written(scope, audience, body, now)?;
+        let positions = self.ports.log.append(scope, std::slice::from_ref(&record))?;
+        let position = positions.first().copied().unwrap_or_default();
+        Ok(StoredRecord { position, record })
+    }
+
+    /// Returns a new record of the user, which is not in the log yet.
+    fn written(&self, scope: &Scope, audience: Audience, body: Body, now: Timestamp) -> Result<Record> {
         self.claim_host(scope)?;
         let client = scope.session.as_ref().map(|session| session.client.clone()).unwrap_or_default();
-        let record = Record {
+        Ok(Record {
             id: self.writer.next_id(),
             time: self.writer.tick(&scope.tenant, now),
             tenant: scope.tenant.clone(),
@@ -238,10 +248,7 @@ impl Shelf {
             author: Author { user: scope.user.clone(), client },
             audience,
             body,
-        };
-        let positions = self.ports.log.append(scope, std::slice::from_ref(&record))?;
-        let position = positions.first().copied().unwrap_or_default();
-        Ok(StoredRecord { position, record })
+        })
     }
 }
 

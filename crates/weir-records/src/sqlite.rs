@@ -6,12 +6,14 @@
 mod accounts;
 mod db;
 mod deletion;
+mod erasure;
 mod files;
 mod heads;
 mod hosts;
 mod index;
 mod log;
 mod moving;
+mod requests;
 
 use std::path::Path;
 use std::sync::Arc;

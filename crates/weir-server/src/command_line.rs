@@ -9,6 +9,8 @@ use weir_http::options::{address_options, limit_options};
 pub(crate) const SERVE: &str = "serve";
 /// The longest time between two copies of an index, in minutes: a day.
 const MAX_COPY_MINUTES: u64 = 24 * 60;
+/// The most connections that a server may open to its database.
+const MAX_DATABASE_CONNECTIONS: u64 = 1_000;
 /// The place of the option that every command has: after its own, and before `--help`, which has 999.
 const JSON_ORDER: usize = 998;
 /// The tenant of a server that has one.
@@ -25,6 +27,8 @@ Examples:
   weir-server revoke --user ben --data /srv/weir             revoke all tokens of a user
   weir-server migrate --data /srv/weir --dry-run             show what would move to PostgreSQL
   weir-server delete old --data /srv/weir --confirm old      delete a tenant for good
+  weir-server erase ben --data /srv/weir --confirm ben       remove a user's notes and name
+  weir-server audit --data /srv/weir --keep 90d              delete older rows of the audit
 
 A token is printed once, and only its hash is stored. docs/team.md describes the server and its routes.";
 
@@ -64,7 +68,7 @@ pub(crate) fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .arg(json)
-        .subcommands([init, serve(), invite, list, rotate, revoke, migrate(), delete()])
+        .subcommands([init, serve(), invite, list, rotate, revoke, migrate(), delete(), erase(), audit()])
 }
 
 fn serve() -> Command {
@@ -72,6 +76,12 @@ fn serve() -> Command {
     let options = [
         data.required(true).help("Folder for the team's data; with --database, for the index and the texts"),
         database,
+        Arg::new("database-connections")
+            .long("database-connections")
+            .value_name("NUMBER")
+            .value_parser(value_parser!(u64).range(2..=MAX_DATABASE_CONNECTIONS))
+            .requires("database")
+            .help("Maximum number of connections to the database, half of them for one tenant [default: 16]"),
         texts()
             .requires("database")
             .help("Where to keep the texts: a folder or s3://BUCKET/PREFIX, shared by all servers of the database"),
@@ -84,6 +94,11 @@ fn serve() -> Command {
                 "Copy a changed index next to the texts at this interval, and when the server stops; a server without \
                  an index starts from the newest copy; 0 turns this off [default: 10 with s3://, otherwise 0]",
             ),
+        Arg::new("operator-metrics")
+            .long("operator-metrics")
+            .value_name("ADDRESS")
+            .value_parser(value_parser!(std::net::SocketAddr))
+            .help("Serve the operator's figures for Prometheus on this address and port, without a token and TLS"),
         Arg::new("semantic")
             .long("semantic")
             .action(ArgAction::SetTrue)
@@ -148,6 +163,36 @@ fn delete() -> Command {
         ])
         .args(places())
         .group(ArgGroup::new("place").args(["data", "database"]).multiple(true).required(true))
+}
+
+fn erase() -> Command {
+    Command::new("erase")
+        .about("Remove a user for good: their tokens, their notes, and their name in the audit")
+        .args([
+            user(),
+            tenant(),
+            Arg::new("confirm")
+                .long("confirm")
+                .value_name("USER")
+                .help("Repeat the name to confirm; this cannot be undone"),
+            texts().requires("database").help("Delete the texts in this folder or in s3://BUCKET/PREFIX"),
+        ])
+        .args(places())
+        .group(ArgGroup::new("place").args(["data", "database"]).multiple(true).required(true))
+}
+
+fn audit() -> Command {
+    Command::new("audit")
+        .about("Delete old rows of the audit, of all tenants")
+        .arg(
+            Arg::new("keep")
+                .long("keep")
+                .value_name("TIME")
+                .required(true)
+                .help("Keep what is younger than this, such as 90d"),
+        )
+        .args(places())
+        .group(ArgGroup::new("place").args(["data", "database"]).required(true))
 }
 
 fn texts() -> Arg {

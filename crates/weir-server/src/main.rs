@@ -2,8 +2,10 @@
 //!
 //! Invariant: what it does is in the crates below; here are its command line, its places and its signals.
 
+mod audit;
 mod command_line;
 mod delete;
+mod erase;
 mod failure;
 mod migrate;
 mod serving;

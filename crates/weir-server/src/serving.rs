@@ -1,6 +1,7 @@
 //! `weir-server serve`: the service of a team behind the sockets and guards of `weir-server serve`. Invariant: what a guard or
 //! a limit refuses is observed like every other answer, so it has a request ID, is counted and is logged.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use weir_host::paint;
 use weir_host::signal;
 use weir_host::when;
 use weir_http::guard::guarded;
+use weir_http::listen::Listening;
 use weir_http::options::{Door, announce, hosts, limits, log_format, runtime};
 use weir_team::{ResourceServer, Service, ServiceOptions, Started};
 
@@ -19,36 +21,55 @@ use crate::failure::failed;
 use crate::storage::{Place, Storage};
 use crate::traces::{TraceOptions, Traces};
 
+/// How many calls block a thread at once: at least so many, and several for each that one tenant may have at work.
 const CALL_THREADS: usize = 96;
+const THREADS_PER_TENANT_CALL: usize = 4;
 /// How long the last copy of the index may take. One that is not finished leaves the copy before as it was.
 const COPY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Serves until a signal arrives. Open requests may finish.
 pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandError> {
     let door = Door::of(env, arguments)?;
-    let Storage { ports, accounts, index_started, copying, meaning } = Place::of(env, arguments)?.open()?;
-    let (limits, runtime, trace_options) = (limits(arguments), runtime(CALL_THREADS)?, TraceOptions::of(env)?);
-    let started = index_started.clone();
+    let place = Place::of(env, arguments)?;
+    let Storage { ports, accounts, index_started, copying, meaning, connections } = place.open()?;
     let usual = ServiceOptions::new(when::now, report);
+    let max_tenant_calls = place.tenant_calls().unwrap_or(usual.max_tenant_calls);
+    let threads = CALL_THREADS.max(THREADS_PER_TENANT_CALL * max_tenant_calls);
+    let (limits, runtime, trace_options) = (limits(arguments), runtime(threads)?, TraceOptions::of(env)?);
+    let started = index_started.clone();
     let options = ServiceOptions {
         oauth: oauth(env, arguments)?.map(Arc::new),
         log: log_format(arguments),
         version: env!("CARGO_PKG_VERSION"),
         limits,
+        max_tenant_calls,
         max_call_time: limits.request_timeout.map_or(usual.max_call_time, call_time),
         index_started,
         copying,
         meaning,
+        connections,
         ..usual
     };
     let served = runtime.block_on(async {
         let listening = door.open().await?;
+        let operator = match arguments.get_one::<SocketAddr>("operator-metrics") {
+            Some(address) => {
+                let listening = Listening::bind(*address).await?;
+                let hosts = hosts(listening.address(), arguments);
+                Some((listening, hosts))
+            }
+            None => None,
+        };
         let traces = trace_options.map(Traces::start).transpose()?;
         let options = ServiceOptions { watch: traces.as_ref().map(Traces::watcher), ..options };
         let service = Service::start(ports, accounts, options).map_err(failed)?;
         let hosts = hosts(listening.address(), arguments);
         announce(&listening, "`weir-server invite` prints a token for a user of the team");
         started.iter().for_each(say_how_it_started);
+        if let Some((operator, hosts)) = operator {
+            paint::warn(&format!("weir: figures for the operator on http://{}/metrics", operator.address()));
+            tokio::spawn(operator.serve(guarded(Arc::clone(&service).operator_router(), hosts), limits));
+        }
         let router = Arc::clone(&service).router_behind(|routes| guarded(routes, hosts));
         let served = listening.run(router, limits).await;
         copy_at_the_end(&service).await;

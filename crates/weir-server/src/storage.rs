@@ -6,15 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use weir_core::{Scope, TenantId};
+use weir_core::{Scope, TenantId, Timestamp, UserId};
 use weir_embed::Embed as _;
 use weir_host::env::Env;
 use weir_host::error::{CommandError, ErrorKind};
+use weir_host::when;
 use weir_records::moving::MoveState;
-use weir_records::{Accounts, DeletedTenant, ErrorKind as PortKind, Index as _, PortError, Ports, sqlite};
+use weir_records::{
+    Accounts, DeletedTenant, ErasedName, ErrorKind as PortKind, Index as _, OPERATOR, PortError, Ports, Revoked, Shelf,
+    Writer, memory, sqlite,
+};
 use weir_team::{
-    Bridge, CopyPlace, Copying, IndexCopier, Meaning, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions,
-    SCHEMA, Started, TantivyIndex, Vectors, delete_tenant, delete_tokens, migrate as migrate_schema,
+    Bridge, ConnectionWatch, CopyPlace, Copying, IndexCopier, Meaning, ObjectBlobs, PostgresAccounts, PostgresLog,
+    PostgresOptions, SCHEMA, Started, TantivyIndex, Vectors, delete_tenant, delete_tokens, erase_name, expire_audit,
+    migrate as migrate_schema,
 };
 
 use crate::failure::failed;
@@ -62,6 +67,18 @@ pub(super) struct Deleted {
     pub(super) from_index: bool,
 }
 
+/// What was removed with a user.
+pub(super) struct Erased {
+    pub(super) tokens: u64,
+    pub(super) entries: u64,
+    /// Records that stay and have the name.
+    pub(super) left: u64,
+    /// Rows besides records that had the name.
+    pub(super) renamed: u64,
+    /// What they have instead.
+    pub(super) name: String,
+}
+
 pub(super) struct Storage {
     pub(super) ports: Ports,
     pub(super) accounts: Arc<dyn Accounts>,
@@ -69,6 +86,7 @@ pub(super) struct Storage {
     pub(super) copying: Option<Copying>,
     /// The model of the index's vectors, if it has any.
     pub(super) meaning: Option<Meaning>,
+    pub(super) connections: Option<ConnectionWatch>,
 }
 
 impl Place {
@@ -84,6 +102,12 @@ impl Place {
             Some(address) => Some(options(env, address)?),
             None => None,
         };
+        let connections = arguments.try_get_one::<u64>("database-connections").ok().flatten();
+        let connections = connections.and_then(|count| usize::try_from(*count).ok());
+        let database = database.map(|mut database| {
+            database.connections = connections.unwrap_or(database.connections);
+            database
+        });
         let texts = match arguments.try_get_one::<String>("texts") {
             Ok(Some(value)) => Some(TextsPlace::parse(env, value)?),
             // Not every command has an option for texts.
@@ -100,10 +124,8 @@ impl Place {
     pub(super) fn prepare(&self) -> Result<Prepared, CommandError> {
         match (&self.database, &self.folder) {
             (Some(options), _) => {
-                let mut owner = options.clone();
-                owner.role = None;
                 let bridge = Bridge::start().map_err(failed)?;
-                let ran = migrate_schema(&owner, ROLE, &bridge).map_err(refused)?;
+                let ran = migrate_schema(&owner_of(options), ROLE, &bridge).map_err(refused)?;
                 Ok(Prepared { ran, schema: SCHEMA })
             }
             (None, Some(folder)) => {
@@ -112,6 +134,12 @@ impl Place {
             }
             (None, None) => Ok(Prepared::default()),
         }
+    }
+
+    /// Returns how many calls of one tenant may be at work: half of the connections to the database, so that other
+    /// tenants find one.
+    pub(super) fn tenant_calls(&self) -> Option<usize> {
+        self.database.as_ref().map(|database| (database.connections / 2).max(1))
     }
 
     pub(super) fn accounts(&self) -> Result<Arc<dyn Accounts>, CommandError> {
@@ -130,12 +158,19 @@ impl Place {
             let folder = self.unmoved_folder()?;
             let accounts = Arc::new(sqlite::open_accounts(folder).map_err(failed)?);
             let ports = sqlite::open(folder).map_err(failed)?;
-            return Ok(Storage { ports, accounts, index_started: None, copying: None, meaning: None });
+            return Ok(Storage {
+                ports,
+                accounts,
+                index_started: None,
+                copying: None,
+                meaning: None,
+                connections: None,
+            });
         };
         let folder = self.folder()?;
         let bridge = Bridge::start().map_err(failed)?;
         let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
-        let accounts = Arc::new(log.accounts());
+        let (accounts, connections) = (Arc::new(log.accounts()), Some(log.connection_watch()));
         let (blobs, index_folder) = (Arc::new(self.blobs()?), folder.join("index"));
         let meaning = if self.is_semantic { Some(built_in_model()?) } else { None };
         let vectors = meaning.clone().map_or(Vectors::Off, Vectors::Of);
@@ -150,7 +185,8 @@ impl Place {
             }
         };
         let index_started = Some(index.started().clone());
-        Ok(Storage { ports: Ports { log: Arc::new(log), index, blobs }, accounts, index_started, copying, meaning })
+        let ports = Ports { log: Arc::new(log), index, blobs };
+        Ok(Storage { ports, accounts, index_started, copying, meaning, connections })
     }
 
     fn copy_every(&self) -> Option<Duration> {
@@ -191,8 +227,7 @@ impl Place {
             blobs.remove_tenant(tenant).map_err(failed)?;
             return Ok(Deleted { existed: existed || tokens > 0, records, tokens, from_index: true });
         };
-        let mut owner = options.clone();
-        owner.role = None;
+        let owner = owner_of(options);
         let (blobs, bridge) = (self.blobs()?, Bridge::start().map_err(failed)?);
         // The server may have vectors or not.
         let open = |folder: &PathBuf| TantivyIndex::open_with(&folder.join("index"), &Vectors::AsTheyAre);
@@ -208,6 +243,52 @@ impl Place {
         let DeletedTenant { existed, records, .. } = delete_tenant(&owner, &bridge, tenant).map_err(failed)?;
         blobs.remove_tenant(tenant).map_err(failed)?;
         Ok(Deleted { existed: existed || tokens > 0, records, tokens, from_index: index.is_some() })
+    }
+
+    /// Erases a user: their tokens first, so that they write nothing meanwhile; their name last, so that an interrupted
+    /// call can be repeated.
+    pub(super) fn erase_user(&self, tenant: &TenantId, user: &UserId) -> Result<Erased, CommandError> {
+        let name = ErasedName::draw().map_err(failed)?;
+        let accounts = self.accounts()?;
+        let (owner, ports) = match &self.database {
+            Some(options) => {
+                let bridge = Bridge::start().map_err(failed)?;
+                let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
+                // Each server has an index of its own, which follows the log.
+                let ports = Ports { log: Arc::new(log), blobs: Arc::new(self.blobs()?), ..memory::ports() };
+                (Some((owner_of(options), bridge)), ports)
+            }
+            None => (None, sqlite::open(self.unmoved_folder()?).map_err(failed)?),
+        };
+        let tokens = accounts.revoke(tenant, &Revoked::User(user.clone()), when::now()).map_err(failed)?;
+        let shelf = Shelf::new(ports, Writer::new().map_err(failed)?);
+        let (mut entries, mut left) = (0, 0);
+        for project in accounts.projects(tenant).map_err(failed)? {
+            let operator = UserId(OPERATOR.to_owned());
+            let scope = Scope { tenant: tenant.clone(), user: operator, ..Scope::project(project) };
+            let erased = shelf.erase_author(&scope, user, when::now()).map_err(failed)?;
+            (entries, left) = (entries + erased.entries, left + erased.left);
+            if owner.is_none() {
+                shelf.follow(&scope, usize::MAX).map_err(failed)?;
+            }
+        }
+        let renamed = match &owner {
+            Some((options, bridge)) => erase_name(options, bridge, tenant, user, &name).map_err(failed)?,
+            None => {
+                let accounts = sqlite::open_accounts(self.unmoved_folder()?).map_err(failed)?;
+                accounts.erase_name(tenant, user, &name).map_err(failed)?
+            }
+        };
+        Ok(Erased { tokens, entries, left, renamed, name: name.as_str().to_owned() })
+    }
+
+    /// Deletes rows of the audit from before a time, and returns how many there were.
+    pub(super) fn expire_audit(&self, before: Timestamp) -> Result<u64, CommandError> {
+        let Some(options) = &self.database else {
+            let accounts = sqlite::open_accounts(self.unmoved_folder()?).map_err(failed)?;
+            return accounts.expire_audit(before).map_err(failed);
+        };
+        expire_audit(&owner_of(options), &Bridge::start().map_err(failed)?, before).map_err(failed)
     }
 
     fn blobs(&self) -> Result<ObjectBlobs, CommandError> {
@@ -266,19 +347,31 @@ fn options(env: &Env, address: &str) -> Result<PostgresOptions, CommandError> {
     Ok(options)
 }
 
+/// Returns the options of the role that logs in, which owns the database.
+fn owner_of(options: &PostgresOptions) -> PostgresOptions {
+    let mut owner = options.clone();
+    owner.role = None;
+    owner
+}
+
+/// What to do about a database that this program is too old for.
+const TOO_OLD: &str =
+    "nothing was changed; update this program to the version that prepared the database, or a newer one";
+
 /// Returns why a database cannot be prepared.
 fn refused(error: PortError) -> CommandError {
     let is_newer = error.kind == PortKind::Newer;
     let error = failed(error);
-    if is_newer {
-        error.hint("nothing was changed; use the version of Weir that prepared it, or a newer one")
-    } else {
-        error
-    }
+    if is_newer { error.hint(TOO_OLD) } else { error }
 }
 
+/// Returns why a database cannot be opened. The owner of one that is not prepared, or is older, can prepare it.
 fn unprepared(error: PortError) -> CommandError {
-    failed(error).hint("`weir-server init USER --database URL` prepares a database, as its owner; also after an update")
+    let hint = match error.kind {
+        PortKind::Newer => TOO_OLD,
+        _ => "`weir-server init USER --database URL` prepares a database, as its owner; also after an update",
+    };
+    failed(error).hint(hint)
 }
 
 fn in_use(error: PortError) -> CommandError {

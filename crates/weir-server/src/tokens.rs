@@ -18,7 +18,7 @@ use weir_records::{
 
 use crate::failure::failed;
 use crate::storage::{Place, Prepared};
-use crate::{delete, migrate};
+use crate::{audit, delete, erase, migrate};
 
 /// Runs a command that is about teams and their tokens.
 pub(crate) fn run(env: &Env, name: &str, arguments: &ArgMatches) -> Result<Answer, CommandError> {
@@ -26,6 +26,8 @@ pub(crate) fn run(env: &Env, name: &str, arguments: &ArgMatches) -> Result<Answe
     match name {
         "migrate" => return migrate::run(&place, arguments),
         "delete" => return delete::run(&place, arguments),
+        "erase" => return erase::run(&place, arguments),
+        "audit" => return audit::run(&place, arguments),
         _ => {}
     }
     let tenant = TenantId(named(arguments, "tenant")?);

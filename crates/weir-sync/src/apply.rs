@@ -1,12 +1,12 @@
 //! Brings received records into the project's store. Invariants: what a record will be here is stored before the log
 //! changes, and that the log has changed is stored afterwards, so a crash in between is repaired by reading the same
-//! page again; a removal counts only if it is by the author.
+//! page again; a removal counts only if it is by the author, or if a server says that it is by an admin.
 
 use weir_core::note::BoundFile;
 use weir_core::wording::one_line;
 use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference, WhyGone};
 use weir_host::error::CommandError;
-use weir_records::{Body, Kept, LogicalTime, Record, RecordId, TextKey};
+use weir_records::{Body, Kept, LogicalTime, Record, RecordId, Remover, TextKey};
 use weir_store::{Found, Selection, TeamKind, TeamRecord, TeamState};
 
 use super::SOURCE;
@@ -16,6 +16,8 @@ use super::outbox::{broken, is_inside};
 use super::sealing::LOCKED;
 use super::server::{Page, ReceivedRecord};
 
+/// Marks the row of a removal by an admin.
+const AS_ADMIN: &str = "as admin";
 /// How many characters of the name of an author are kept with an entry.
 const MAX_AUTHOR_CHARS: usize = 60;
 
@@ -105,12 +107,18 @@ impl Exchange<'_> {
         if row.kind == TeamKind::Kept {
             return self.stage_entry(row, received);
         }
+        let problem = self.is_by_admin(&received.record).then(|| AS_ADMIN.to_owned());
         let is_mine = row.user == self.ledger.connection.user;
         let json = is_mine.then(|| received.record.to_json()).transpose().map_err(broken)?;
         // Keys are followed as they are read.
         let state = if row.kind == TeamKind::Granted { TeamState::Applied } else { row.state };
-        self.ledger.put(TeamRecord { json, state, ..row });
+        self.ledger.put(TeamRecord { json, state, problem, ..row });
         Ok(())
+    }
+
+    /// Whether an admin removes something. A file could say so of anybody.
+    fn is_by_admin(&self, record: &Record) -> bool {
+        matches!(record.remover(), Remover::Admin) && !self.is_through_git()
     }
 
     /// Decides what an entry will be here that could not be read before.
@@ -174,7 +182,7 @@ impl Exchange<'_> {
             return Ok(());
         }
         row.problem = None;
-        let is_removal = |one: &TeamRecord| one.kind == TeamKind::Removed && one.user == row.user;
+        let is_removal = |one: &TeamRecord| one.kind == TeamKind::Removed && may_remove(one, &row);
         let is_erased = self.ledger.naming(&row.id).any(is_removal);
         let has_text = |kept: &&Kept| received.text().is_some_and(|text| TextKey::of(text.as_bytes()) == kept.text);
         if is_erased {
@@ -299,7 +307,7 @@ impl Exchange<'_> {
     fn remove(&mut self, row: &TeamRecord, target: &TeamRecord) -> Result<bool, CommandError> {
         // A file could name anybody as its author, so what was written here is removed only here.
         let is_forged = self.is_through_git() && target.is_own && !row.is_own;
-        if row.user != target.user || target.kind != TeamKind::Kept || is_forged {
+        if !may_remove(row, target) || target.kind != TeamKind::Kept || is_forged {
             return Ok(true);
         }
         if let Some(reference) = target.reference {
@@ -332,6 +340,11 @@ impl Exchange<'_> {
         let forgotten = self.store.forget(&self.scope, &selection, &plan.confirmation, self.now)?;
         Ok(forgotten.remaining.iter().map(|(_, count)| count).sum())
     }
+}
+
+/// Whether a removal is by the author of what it removes, or by an admin.
+fn may_remove(removal: &TeamRecord, target: &TeamRecord) -> bool {
+    removal.user == target.user || removal.problem.as_deref() == Some(AS_ADMIN)
 }
 
 /// Returns the source of a teammate's entry.

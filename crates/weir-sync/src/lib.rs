@@ -72,7 +72,7 @@ pub use exchange::{Exchange, PreviewedRecord, Report};
 pub use lock::ExchangeLock;
 pub use news::{NewsListener, keep_in_step};
 pub use sealing::{SealReport, described};
-pub use server::{ConnectedServer, Server, whose_token};
+pub use server::{ConnectedServer, Server, forget_everywhere, whose_token};
 pub use session_end::{forget_mark, mark_synced, sync_after_session};
 pub use shared_folder::{GIT, NOTES_FOLDER, SharedFolder};
 pub use token::{MAX_TOKEN_BYTES, ReleasedToken, read_token, release_token, store_token};

@@ -95,7 +95,7 @@ impl Exchange<'_> {
                     });
                     if is_mine && matches!(state, Tried | Sent | Applied) {
                         let record = RecordId::parse(&row.id).map_err(broken)?;
-                        self.add(Body::Removed { record, why: WhyGone::Forgotten }, String::new(), self.now)?;
+                        self.add(Body::forgets(record), String::new(), self.now)?;
                     }
                 }
                 (Found::Gone(_), _) => {}

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ use weir_records::{ErrorKind as RecordErrorKind, Kept, PortError, Record, is_nam
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long the server may tell news in one answer. It ends the answer before.
 const NEWS_TIMEOUT: Duration = Duration::from_secs(11 * 60);
+/// How long a server may take to say that it is there. One that does not is not asked for more.
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often a request is repeated because the server asks to wait.
 const MAX_WAITS: usize = 5;
 /// How long one such wait may take, in seconds.
@@ -102,6 +105,10 @@ impl ReceivedRecord {
 /// A server behind HTTP.
 pub struct ConnectedServer {
     client: ApiClient,
+    /// Asks whether the server is there.
+    health: ApiClient,
+    /// Whether it has said so.
+    is_there: AtomicBool,
     project: String,
 }
 
@@ -128,11 +135,18 @@ impl ConnectedServer {
     fn reached(env: &Env, server: ApiServer, project: String) -> Result<Self, CommandError> {
         let server = ApiServer { proxies: env.proxies(), ..server };
         let client = ApiClient::new(&server).map_err(unreachable)?;
-        Ok(Self { client, project })
+        let health = ApiClient::new(&ApiServer { timeout: HEALTH_TIMEOUT, ..server }).map_err(unreachable)?;
+        Ok(Self { client, health, is_there: AtomicBool::new(false), project })
     }
 
-    /// Makes a request, and again if the server asks to wait.
+    /// Makes a request, and again if the server asks to wait. Before the first one, a server that accepts connections
+    /// and does nothing is found out.
     fn ask(&self, request: impl Fn(&ApiClient) -> Result<ApiAnswer, ApiError>) -> Result<ApiAnswer, CommandError> {
+        if !self.is_there.load(Ordering::Relaxed) {
+            let nothing: &[(&str, &str)] = &[];
+            self.health.get("/health", nothing).map_err(unreachable)?;
+            self.is_there.store(true, Ordering::Relaxed);
+        }
         for _ in 0..MAX_WAITS {
             let answer = request(&self.client).map_err(unreachable)?;
             match answer.retry_after.filter(|_| answer.status == 429) {
@@ -192,6 +206,15 @@ impl ConnectedServer {
             _ => Err(refused(&answer)),
         }
     }
+}
+
+/// Removes a record from a server, and so from every machine of the team: `as_admin` if somebody else may have written
+/// it.
+pub fn forget_everywhere(server: &ConnectedServer, record: &str, as_admin: bool) -> Result<(), CommandError> {
+    let as_admin = if as_admin { "true" } else { "false" };
+    let query = [("project", server.project.as_str()), ("as_admin", as_admin)];
+    let answer = server.ask(|client| client.delete(&format!("/v1/entries/{record}"), &query))?;
+    expect_success(&answer).map(drop)
 }
 
 pub fn whose_token(server: &ConnectedServer) -> Result<Identity, CommandError> {

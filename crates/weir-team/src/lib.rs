@@ -57,14 +57,17 @@
 
 mod blobs;
 mod bridge;
+mod connections;
 mod index;
 mod log;
 mod service;
 
 pub use blobs::{Listing, ObjectBlobs, S3Place, StoredText, Swept};
 pub use bridge::Bridge;
+pub use connections::{ConnectionFigures, ConnectionWatch};
 pub use index::{Copied, CopyPlace, IndexCopier, IndexFigures, Meaning, Started, TantivyIndex, Vectors};
 pub use log::{
-    PostgresAccounts, PostgresLog, PostgresOptions, SCHEMA, Statements, delete_tenant, delete_tokens, migrate,
+    PostgresAccounts, PostgresLog, PostgresOptions, SCHEMA, Statements, delete_tenant, delete_tokens, erase_name,
+    expire_audit, migrate,
 };
 pub use service::{Copying, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS, ResourceServer, Service, ServiceOptions};

@@ -12,15 +12,19 @@ mod accounts;
 mod append;
 mod database;
 mod deletion;
+mod erasure;
 mod fault;
 mod heads;
 mod hosts;
 mod look_up;
 mod moving;
 mod options;
+mod owner;
 mod places;
 mod plan;
 mod queries;
+mod requests;
+mod retention;
 mod schema;
 mod tls;
 mod transaction;
@@ -32,21 +36,25 @@ use std::sync::Arc;
 use tokio_postgres::Row;
 use weir_core::{Reference, Scope};
 use weir_records::{
-    Batch, ErrorKind, HeadPage, HeadWalk, HostId, Log, LookUps, MAX_READ_BYTES, PortError, Position, Readers, Record,
-    RecordId, Result,
-    StoredRecord, TextKey,
+    Batch, ErrorKind, HeadPage, HeadWalk, HostId, Log, LookUps, MAX_READ_BYTES, Once, PortError, Position, Readers,
+    Record, RecordId, RequestKey, Result, StoredRecord, TextKey,
 };
 
 pub use self::accounts::PostgresAccounts;
+use self::append::Appended;
 use self::database::Database;
 pub use self::deletion::{delete_tenant, delete_tokens};
+pub use self::erasure::erase_name;
 use self::fault::Fault;
 use self::look_up::{TransactionLookUps, look_up};
 pub(crate) use self::options::DEFAULT_CONNECTIONS;
 pub use self::options::{PostgresOptions, Statements};
 use self::queries::{HEAD, NAMED, READ_SINCE, TEXT_USES, USED_TEXTS};
+use self::requests::FIND_REQUEST;
+pub use self::retention::expire_audit;
 pub use self::schema::{SCHEMA, migrate};
 use crate::bridge::Bridge;
+use crate::connections::ConnectionWatch;
 
 /// The log on PostgreSQL.
 pub struct PostgresLog {
@@ -58,6 +66,12 @@ impl PostgresLog {
     /// the role.
     pub fn open(options: &PostgresOptions, bridge: &Bridge) -> Result<Self> {
         Ok(Self { database: Arc::new(Database::open(options, bridge)?) })
+    }
+
+    /// Returns what says how the connections are used.
+    pub fn connection_watch(&self) -> ConnectionWatch {
+        let database = Arc::clone(&self.database);
+        Arc::new(move || database.figures())
     }
 
     /// Returns the accounts in the same database, which share the connections of the log.
@@ -72,7 +86,24 @@ impl Log for PostgresLog {
         if records.is_empty() {
             return Ok(Vec::new());
         }
-        append::append(&self.database, scope, records)
+        match append::append(&self.database, scope, records, None)? {
+            Appended::At(positions) => Ok(positions),
+            Appended::Nothing(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn append_once(&self, scope: &Scope, record: &Record, key: &RequestKey) -> Result<Once> {
+        record.check(scope)?;
+        Ok(match append::append(&self.database, scope, std::slice::from_ref(record), Some(key))? {
+            Appended::At(positions) => Once::Appended(positions.first().copied().unwrap_or_default()),
+            Appended::Nothing(known) => known,
+        })
+    }
+
+    fn request(&self, scope: &Scope, key: &RequestKey) -> Result<Option<Once>> {
+        let (doing, name, oldest) = ("look up a request", key.name.as_slice(), key.oldest().0);
+        let rows = self.database.read(doing, scope, &FIND_REQUEST, &[&scope.tenant.0, &name, &oldest])?;
+        rows.first().map(|row| requests::stands_for(row, key)).transpose().map_err(|fault| fault.at(doing))
     }
 
     fn bind_hosts(&self, scope: &Scope, hosts: &[HostId]) -> Result<Vec<HostId>> {

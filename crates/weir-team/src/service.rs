@@ -5,17 +5,20 @@
 //! are called on threads that may; a server keeps nothing that another one on the same database would need.
 
 mod answers;
+mod busiest;
 mod callers;
 mod calls;
 mod copying;
 mod entries;
 mod figures;
 mod indexer;
+mod latencies;
 mod mcp;
 mod news;
 mod notes;
 mod oauth;
 mod observe;
+mod operator;
 mod problem;
 mod rates;
 mod readiness;
@@ -54,8 +57,9 @@ use self::news::News;
 pub use self::oauth::ResourceServer;
 use self::rates::{Pace, Rates};
 use self::readiness::Readiness;
-use self::strangers::{Network, Strangers};
+use self::strangers::{Strangers, network_of};
 use self::tools::TeamTool;
+use crate::connections::ConnectionWatch;
 use crate::index::{Meaning, Started};
 use crate::log::DEFAULT_CONNECTIONS;
 
@@ -119,6 +123,8 @@ pub struct ServiceOptions {
     pub log: LogFormat,
     /// Is told of each request too, for traces.
     pub watch: Option<RequestWatcher>,
+    /// Says how the connections to the database are used, if there is one.
+    pub connections: Option<ConnectionWatch>,
     /// How the index was found, if it says so.
     pub index_started: Option<Started>,
     /// How the index is copied, if it is.
@@ -149,6 +155,7 @@ impl ServiceOptions {
             oauth: None,
             log: LogFormat::Off,
             watch: None,
+            connections: None,
             index_started: None,
             copying: None,
             meaning: None,
@@ -214,6 +221,11 @@ impl Service {
         observed(routes, watcher).layer(map_response(observe::name_problem))
     }
 
+    /// Returns the page of figures for the operator, which needs no token and belongs on an address of its own.
+    pub fn operator_router(self: Arc<Self>) -> Router {
+        operator::routes(self)
+    }
+
     fn routes(self: Arc<Self>) -> Router {
         let mut routes = Router::new();
         for path in self.options.oauth.iter().flat_map(|oauth| oauth.paths()) {
@@ -239,7 +251,7 @@ impl Service {
 
     /// Returns the caller of a request, or the answer that refuses it.
     async fn admit(self: &Arc<Self>, parts: &Parts, needed: TokenScope) -> Result<Caller, Problem> {
-        let (headers, network) = (parts.headers.clone(), Network::of(&parts.extensions));
+        let (headers, network) = (parts.headers.clone(), network_of(&parts.extensions));
         let turn = self.strangers.turn(network, self.now()).await;
         let admitted = self.call(move |service| Caller::of(service, &headers, needed)).await;
         drop(turn);
@@ -254,6 +266,10 @@ impl Service {
                             .retry_after(seconds)
                     }
                 })
+            }
+            Ok(caller) => {
+                self.figures.busiest.add(&caller.token.tenant, self.now());
+                Ok(caller)
             }
             other => other,
         }
@@ -321,8 +337,9 @@ async fn search(State(service): Served, request: Request) -> Answered {
 async fn note(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
+    let name = notes::request_name(&parts.headers)?;
     let body = whole_body(body).await?;
-    let keep = move |service: &Service, caller: &Caller| notes::keep(service, caller, parse_json(&body)?);
+    let keep = move |service: &Service, caller: &Caller| notes::keep_body(service, caller, name.as_deref(), &body);
     Ok(answer::json(StatusCode::CREATED, &service.call_for(caller, keep).await?))
 }
 
@@ -337,8 +354,8 @@ async fn entry(State(service): Served, name: GivenName, request: Request) -> Ans
 async fn forget(State(service): Served, name: GivenName, request: Request) -> Answered {
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
-    let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
-    let done = service.call_for(caller, move |service, caller| notes::forget(service, caller, &name, place)).await?;
+    let (name, removal): (String, notes::Removal) = (name_of(name)?, read_query(&parts.uri)?);
+    let done = service.call_for(caller, move |service, caller| notes::forget(service, caller, &name, removal)).await?;
     Ok(answer::json(StatusCode::OK, &done))
 }
 

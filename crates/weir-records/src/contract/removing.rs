@@ -88,7 +88,7 @@ pub fn forgetting_leaves_nothing(new: NewShelf<'_>) {
     assert_eq!(found(&shelf, &ben(), "embarrassing").len(), 1);
     let forgotten = shelf.forget(&ana(), goes.id, Forgotten, NOW).unwrap();
     assert_eq!(forgotten.left, Left::default());
-    assert_eq!(forgotten.removal.body, Body::Removed { record: goes.id, why: Forgotten });
+    assert_eq!(forgotten.removal.body, Body::forgets(goes.id));
     for reader in [ana(), ben()] {
         assert_gone(&shelf, &reader, &goes, "embarrassing mistake");
     }
@@ -146,7 +146,7 @@ pub fn an_early_removal_counts_among_others(new: NewShelf<'_>) {
         ..record.clone()
     };
     let confirmed = |by: &Scope| Body::Confirmed { record: record.id, by: by.user.clone() };
-    let not_by_its_author = Body::Removed { record: record.id, why: Forgotten };
+    let not_by_its_author = Body::forgets(record.id);
     let log = &to.ports().log;
     log.append(&ben(), &[said(&ben(), 0, confirmed(&ben())), said(&ben(), 1, not_by_its_author)]).unwrap();
     log.append(&ana(), &[said(&ana(), 0, confirmed(&ana()))]).unwrap();
@@ -183,7 +183,7 @@ pub fn only_its_author_removes_a_record(new: NewShelf<'_>) {
         id: RecordId { host: crate::HostId::random().unwrap(), index },
         author: crate::Author { user: scope.user.clone(), client: String::new() },
         audience,
-        body: Body::Removed { record: record.id, why: Forgotten },
+        body: Body::forgets(record.id),
         ..record.clone()
     };
     let attempts = [(ben(), Audience::Team, ErrorKind::NotAuthor), (ana(), Audience::Author, ErrorKind::Invalid)];
@@ -195,8 +195,7 @@ pub fn only_its_author_removes_a_record(new: NewShelf<'_>) {
     }
     // A removal that comes before its record counts only if it is by the same author.
     let early = Record { id: RecordId { index: record.id.index + 100, ..record.id }, ..record.clone() };
-    let forged =
-        Record { body: Body::Removed { record: early.id, why: Forgotten }, ..removal(&ben(), Audience::Team, 1) };
+    let forged = Record { body: Body::forgets(early.id), ..removal(&ben(), Audience::Team, 1) };
     shelf.ports().log.append(&ben(), &[forged]).unwrap();
     shelf.ports().log.append(&ana(), std::slice::from_ref(&early)).unwrap();
     for id in [record.id, early.id] {
@@ -209,6 +208,31 @@ pub fn only_its_author_removes_a_record(new: NewShelf<'_>) {
     let other = keep(&beside(&shelf), &ana(), "another");
     let done = shelf.forget(&ana(), other.id, Forgotten, NOW).unwrap().removal;
     assert_eq!(kind_of(shelf.forget(&ana(), done.id, Forgotten, NOW)), ErrorKind::Invalid);
+}
+
+/// An admin removes what others wrote: it leaves nothing, and stays gone. Nobody sends such a removal from elsewhere,
+/// and not even an admin removes what only its author sees.
+pub fn an_admin_removes_what_others_wrote(new: NewShelf<'_>) {
+    let shelf = new();
+    let (record, own) = (keep(&shelf, &ana(), "a leaked secret"), keep(&shelf, &ben(), "an own one"));
+    let copy = incoming(&shelf, &ana(), &record);
+    let forgotten = shelf.forget_as_admin(&ben(), record.id, NOW).unwrap();
+    assert_eq!(forgotten.left, Left::default());
+    let expected = Body::Removed { record: record.id, why: Forgotten, as_admin: true };
+    assert_eq!((&forgotten.removal.body, &forgotten.removal.author.user), (&expected, &ben().user));
+    assert_gone(&shelf, &ana(), &record, "leaked secret");
+    assert!(shelf.import(&ana(), &[copy], &Sender::Author, NOW)[0].is_ok());
+    assert_gone(&shelf, &ana(), &record, "leaked secret");
+    assert_eq!(shelf.forget_as_admin(&ben(), own.id, NOW).unwrap().removal.body, Body::forgets(own.id));
+
+    let (other, host) = (keep(&shelf, &ana(), "contested"), crate::HostId::random().unwrap());
+    let body = Body::Removed { record: other.id, why: Forgotten, as_admin: true };
+    let sent = Record { id: RecordId { host, index: 0 }, body, ..forgotten.removal };
+    let results = shelf.import(&ben(), &[Incoming::new(sent, None)], &Sender::Author, NOW);
+    assert_eq!(results[0].as_ref().unwrap_err().kind, ErrorKind::NotAuthor);
+    assert_eq!(shelf.text(&ana(), other.id).unwrap().unwrap(), b"contested");
+    let private = shelf.keep(&ana(), note(Audience::Author, "a diary"), NOW).unwrap();
+    assert_eq!(kind_of(shelf.forget_as_admin(&ben(), private.id, NOW)), ErrorKind::Missing);
 }
 
 /// A removal that arrives by import removes the text and the words too.

@@ -77,7 +77,7 @@ pub fn a_sealed_project_takes_no_entry_in_clear(new: NewShelf<'_>) {
 
     let seal_id = record(&ana(), 0, old.body.clone()).id;
     assert_eq!(kind_of(shelf.forget(&ana(), seal_id, weir_core::WhyGone::Forgotten, NOW)), ErrorKind::Invalid);
-    let removal = record(&ana(), 1, Body::Removed { record: seal_id, why: weir_core::WhyGone::Forgotten });
+    let removal = record(&ana(), 1, Body::forgets(seal_id));
     assert_eq!(kind_of(take(&shelf, &ana(), &removal, None)), ErrorKind::Invalid);
     assert!(shelf.is_sealed(&ana()).unwrap());
     assert_eq!(shelf.ports().log.head(&ana()).unwrap(), head);

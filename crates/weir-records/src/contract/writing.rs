@@ -109,7 +109,7 @@ pub fn an_append_is_all_or_nothing(new: NewShelf<'_>) {
     let head = log.head(&ana()).unwrap();
     let numbered = |index, body: Body| Record { id: RecordId { index, ..first.id }, body, ..first.clone() };
     let fresh = numbered(100, first.body.clone());
-    let removal = numbered(101, Body::Removed { record: first.id, why: weir_core::WhyGone::Forgotten });
+    let removal = numbered(101, Body::forgets(first.id));
     let conflict = Record { time: LogicalTime::ZERO, ..second };
     let refused = log.append(&ana(), &[fresh.clone(), removal, conflict]);
     assert_eq!(kind_of(refused), ErrorKind::Conflict);
@@ -204,4 +204,43 @@ pub fn a_batch_is_bounded_in_bytes(new: NewShelf<'_>) {
         at = batch.next;
     }
     assert_eq!((read, sizes), (kept, vec![2, 2, 1]));
+}
+
+/// A request that is repeated is kept once, for its user in its tenant and for a day, and after the note was forgotten
+/// too. Another request with the same name is told apart.
+pub fn a_repeated_request_is_kept_once(new: NewShelf<'_>) {
+    use crate::{KeptOnce, RequestKey};
+    let shelf = new();
+    let keep = |scope: &Scope, name: &str, text: &str, later: i64| {
+        let now = Timestamp(NOW.0 + later);
+        let key = RequestKey::new(&scope.user, name, text, now);
+        let before = shelf.ports().log.request(scope, &key).unwrap();
+        let kept = shelf.keep_once(scope, note(Audience::Team, text), &key, now).unwrap();
+        match (&kept, before) {
+            (KeptOnce::New(_), None) | (KeptOnce::Other, Some(crate::Once::Other)) => {}
+            (KeptOnce::Before(record), Some(crate::Once::Before(known))) => assert_eq!(*record, known),
+            other => panic!("{other:?}"),
+        }
+        kept
+    };
+    let KeptOnce::New(first) = keep(&ana(), "a", "once", 0) else { panic!("the key is new") };
+    let again = KeptOnce::Before(first.id);
+    assert_eq!([keep(&ana(), "a", "once", 1_000), keep(&ana(), "a", "twice", 0)], [again.clone(), KeptOnce::Other]);
+    assert_eq!(keep(&scope("acme", "ana", "web"), "a", "once", 0), again);
+    for other in [ben(), scope("umbrella", "ana", "api")] {
+        assert!(matches!(keep(&other, "a", "once", 0), KeptOnce::New(_)), "{other:?}");
+    }
+    assert!(matches!(keep(&ana(), "b", "once", 0), KeptOnce::New(_)));
+    assert_eq!(found(&shelf, &ana(), "once").len(), 3);
+    assert_eq!(found(&shelf, &ana(), "twice"), []);
+    assert_eq!(shelf.ports().blobs.get(&ana(), &TextKey::of(b"twice")).unwrap(), None);
+
+    let KeptOnce::New(gone) = keep(&ana(), "c", "ephemeral", 0) else { panic!("the key is new") };
+    shelf.forget(&ana(), gone.id, weir_core::WhyGone::Forgotten, NOW).unwrap();
+    assert_eq!(keep(&ana(), "c", "ephemeral", 0), KeptOnce::Before(gone.id));
+    assert_eq!(shelf.ports().blobs.get(&ana(), &TextKey::of(b"ephemeral")).unwrap(), None);
+    // A day later the name can be used again.
+    let day = 24 * 60 * 60 * 1000;
+    assert_eq!(keep(&ana(), "a", "once", day), again);
+    assert!(matches!(keep(&ana(), "a", "another", day + 1), KeptOnce::New(_)));
 }

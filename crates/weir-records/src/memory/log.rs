@@ -9,8 +9,9 @@ use super::{Place, lock, place};
 use crate::erased::{Imprint, KnownContent};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
-use crate::ports::{Batch, Head, HeadPage, HeadWalk, Log, MAX_READ_BYTES, Position, Readers, StoredRecord};
+use crate::ports::{Batch, Head, HeadPage, HeadWalk, Log, MAX_READ_BYTES, Once, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
+use crate::requests::RequestKey;
 use crate::sealed::GRANTS;
 
 #[derive(Debug, Default)]
@@ -22,6 +23,8 @@ pub struct MemoryLog {
 struct State {
     projects: BTreeMap<Place, Project>,
     ids: BTreeMap<(TenantId, RecordId), (Place, usize)>,
+    /// The keys of requests, with what each stands for.
+    requests: BTreeMap<(TenantId, [u8; 32]), (RequestKey, RecordId)>,
     /// Whose each host is; `None` for that of a server.
     hosts: BTreeMap<(TenantId, HostId), Option<UserId>>,
     /// How often a head has moved.
@@ -55,6 +58,30 @@ impl Log for MemoryLog {
             state.undo(&place(scope), done);
         }
         appended
+    }
+
+    fn append_once(&self, scope: &Scope, record: &Record, key: &RequestKey) -> Result<Once> {
+        record.check(scope)?;
+        let mut state = lock(&self.state);
+        if let Some(known) = state.request(scope, key) {
+            return Ok(known);
+        }
+        let mut done = Done::default();
+        let appended = state.append(&place(scope), record, &mut done);
+        match appended {
+            Ok(position) => {
+                state.requests.insert((scope.tenant.clone(), key.name), (*key, record.id));
+                Ok(Once::Appended(position))
+            }
+            Err(error) => {
+                state.undo(&place(scope), done);
+                Err(error)
+            }
+        }
+    }
+
+    fn request(&self, scope: &Scope, key: &RequestKey) -> Result<Option<Once>> {
+        Ok(lock(&self.state).request(scope, key))
     }
 
     fn bind_hosts(&self, scope: &Scope, hosts: &[HostId]) -> Result<Vec<HostId>> {
@@ -158,6 +185,11 @@ impl Log for MemoryLog {
 }
 
 impl State {
+    fn request(&self, scope: &Scope, key: &RequestKey) -> Option<Once> {
+        let (known, record) = self.requests.get(&(scope.tenant.clone(), key.name))?;
+        (known.at >= key.oldest()).then(|| Once::of(key, Some(known.content), *record))
+    }
+
     /// Binds a host unless it is bound, and returns its user.
     fn bind(&mut self, scope: &Scope, host: HostId) -> Option<UserId> {
         let key = (scope.tenant.clone(), host);

@@ -65,7 +65,8 @@ fn bodies() -> Vec<Body> {
         kept(),
         Body::Superseded { old: other(1), by: other(2) },
         Body::Confirmed { record: other(1), by: UserId("ana".into()) },
-        Body::Removed { record: other(1), why: WhyGone::Forgotten },
+        Body::forgets(other(1)),
+        Body::Removed { record: other(1), why: WhyGone::Forgotten, as_admin: true },
         Body::Sealed(Box::new(SealedEntry { key: key(), content: "AAAA".into() })),
         Body::Granted(Box::new(granted())),
     ]
@@ -93,10 +94,10 @@ fn refusal(json: &str) -> PortError {
 
 #[test]
 fn a_newer_format_is_refused_by_name() {
-    let json = record(kept()).to_json().unwrap().replace("\"format\":1", "\"format\":3");
+    let json = record(kept()).to_json().unwrap().replace("\"format\":1", "\"format\":4");
     let error = refusal(&json);
     assert_eq!(error.kind, ErrorKind::Newer);
-    expect!["cannot read a record: a newer version of Weir wrote it (it has format 3, and this version reads up to 2; update Weir)"]
+    expect!["cannot read a record: a newer version of Weir wrote it (it has format 4, and this version reads up to 3; update Weir)"]
         .assert_eq(&error.to_string());
 }
 
@@ -145,8 +146,8 @@ fn a_record_that_contradicts_itself_is_refused() {
         Body::Superseded { old: own.id, by: other },
         Body::Superseded { old: other, by: own.id },
         Body::Confirmed { record: other, by: UserId("ben".into()) },
-        Body::Removed { record: own.id, why: WhyGone::Forgotten },
-        Body::Removed { record: GRANTS, why: WhyGone::Forgotten },
+        Body::forgets(own.id),
+        Body::forgets(GRANTS),
         Body::Confirmed { record: GRANTS, by: UserId("ana".into()) },
         Body::Superseded { old: GRANTS, by: other },
     ];

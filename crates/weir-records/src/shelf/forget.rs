@@ -1,12 +1,12 @@
 //! Removes records from all three ports, and proves it.
 
-use weir_core::{Scope, Timestamp, UserId, WhyGone};
+use weir_core::{Scope, Timestamp, WhyGone};
 
 use super::Shelf;
 use crate::error::Result;
 use crate::id::{RecordId, TextKey};
-use crate::ports::TextPart;
-use crate::record::{Body, Record};
+use crate::ports::{StoredRecord, TextPart};
+use crate::record::{Body, Record, Remover};
 
 /// The proof that a record was removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,19 +40,47 @@ impl Shelf {
     /// again completes it.
     pub fn forget(&self, scope: &Scope, id: RecordId, why: WhyGone, now: Timestamp) -> Result<Forgotten> {
         let record = self.visible(scope, id, "forget")?;
-        let taken = self.take_text(scope, &record, &scope.user)?;
-        let appended = self.append(scope, record.audience, Body::Removed { record: id, why }, now);
+        self.forget_record(scope, &record, Body::Removed { record: id, why, as_admin: false }, now)
+    }
+
+    /// Removes a record that the user of the scope sees and need not have written: they are an admin of the tenant. Who
+    /// they are is in the removal and in the audit.
+    pub fn forget_as_admin(&self, scope: &Scope, id: RecordId, now: Timestamp) -> Result<Forgotten> {
+        let record = self.visible(scope, id, "forget")?;
+        let is_own = record.author.user == scope.user;
+        let why = WhyGone::Forgotten;
+        self.forget_record(scope, &record, Body::Removed { record: id, why, as_admin: !is_own }, now)
+    }
+
+    fn forget_record(&self, scope: &Scope, record: &Record, removal: Body, now: Timestamp) -> Result<Forgotten> {
+        let (stored, taken) = self.remove(scope, record, removal, now)?;
+        self.follow_up_to(scope, stored.position)?;
+        Ok(Forgotten { removal: stored.record, left: self.left(scope, record.id, taken.as_ref())? })
+    }
+
+    /// Removes the content of a record from the log, and its text. The index has its words until it follows.
+    pub(super) fn remove(
+        &self,
+        scope: &Scope,
+        record: &Record,
+        removal: Body,
+        now: Timestamp,
+    ) -> Result<(StoredRecord, Option<TakenText>)> {
+        let by = match removal {
+            Body::Removed { as_admin: true, .. } => Remover::Admin,
+            _ => Remover::Author(&scope.user),
+        };
+        let taken = self.take_text(scope, record, by)?;
+        let appended = self.append(scope, record.audience, removal, now);
         if let Some(taken) = &taken {
             self.settle(scope, std::slice::from_ref(taken))?;
         }
-        let stored = appended?;
-        self.follow_up_to(scope, stored.position)?;
-        Ok(Forgotten { removal: stored.record, left: self.left(scope, id, taken.as_ref())? })
+        Ok((appended?, taken))
     }
 
     /// Deletes the text of a record that is about to be removed, unless others have the same. The text goes first: once
     /// the record is erased, nothing names it. [`Self::settle`] must follow.
-    pub(super) fn take_text(&self, scope: &Scope, record: &Record, by: &UserId) -> Result<Option<TakenText>> {
+    pub(super) fn take_text(&self, scope: &Scope, record: &Record, by: Remover<'_>) -> Result<Option<TakenText>> {
         record.check_removable(by)?;
         let Some(key) = record.body.kept().map(|kept| kept.text) else { return Ok(None) };
         // A text that cannot be read cannot be put back either.

@@ -4,9 +4,12 @@ use weir_core::redact::redact;
 use weir_core::{EntryKind, Origin, Reference, Scope, Timestamp, UserId};
 
 use super::Shelf;
+use super::forget::TakenText;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{RecordId, TextKey};
+use crate::ports::Once;
 use crate::record::{Audience, Body, Kept, NoteFields, Record};
+use crate::requests::RequestKey;
 
 /// An entry to be kept as a record.
 #[derive(Debug, Clone)]
@@ -22,6 +25,23 @@ pub struct NewRecord {
     pub note: Option<NoteFields>,
     /// The reference, if one was drawn earlier.
     pub reference: Option<Reference>,
+}
+
+/// What became of an entry that was to be kept once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeptOnce {
+    New(Box<Record>),
+    /// It was kept before, in this record.
+    Before(RecordId),
+    /// Its key is that of another request.
+    Other,
+}
+
+/// An entry whose text is stored, and that has no record yet.
+struct Stored {
+    kept: Kept,
+    audience: Audience,
+    text: Vec<u8>,
 }
 
 impl NewRecord {
@@ -43,10 +63,37 @@ impl NewRecord {
 impl Shelf {
     /// Keeps an entry for the user of the scope. Secrets in it are redacted first.
     pub fn keep(&self, scope: &Scope, new: NewRecord, now: Timestamp) -> Result<Record> {
+        let Stored { kept, audience, text } = self.store_text(scope, new)?;
+        let key = kept.text;
+        let stored = self.append(scope, audience, Body::Kept(Box::new(kept)), now)?;
+        self.ensure_text(scope, &key, &text)?;
+        Ok(stored.record)
+    }
+
+    /// Keeps an entry for a request with a key, unless a request has the key already.
+    pub fn keep_once(&self, scope: &Scope, new: NewRecord, key: &RequestKey, now: Timestamp) -> Result<KeptOnce> {
+        let Stored { kept, audience, text } = self.store_text(scope, new)?;
+        let text_key = kept.text;
+        let record = self.written(scope, audience, Body::Kept(Box::new(kept)), now)?;
+        let other = match self.ports.log.append_once(scope, &record, key)? {
+            Once::Appended(_) => {
+                self.ensure_text(scope, &text_key, &text)?;
+                return Ok(KeptOnce::New(Box::new(record)));
+            }
+            Once::Before(record) => KeptOnce::Before(record),
+            Once::Other => KeptOnce::Other,
+        };
+        // No record may have the text: that of the same request may have been removed.
+        self.settle(scope, &[TakenText { key: text_key, text: Some(text) }])?;
+        Ok(other)
+    }
+
+    /// Stores the text of an entry. The record must follow.
+    fn store_text(&self, scope: &Scope, new: NewRecord) -> Result<Stored> {
         if self.is_sealed(scope)? {
             return Err(PortError::new(ErrorKind::Sealed, "keep an entry"));
         }
-        let text = redact(&new.text).text;
+        let text = redact(&new.text).text.into_owned();
         let note = new.note.map(|note| NoteFields { topic: note.topic.map(redacted), ..note });
         let key = self.ports.blobs.put(scope, &text)?;
         let kept = Kept {
@@ -59,9 +106,7 @@ impl Shelf {
             text: key,
             bytes: text.len() as u64,
         };
-        let stored = self.append(scope, new.audience, Body::Kept(Box::new(kept)), now)?;
-        self.ensure_text(scope, &key, &text)?;
-        Ok(stored.record)
+        Ok(Stored { kept, audience: new.audience, text })
     }
 
     /// Records that `by` takes the place of `old`. Both must be visible in the scope. The record is for the team if

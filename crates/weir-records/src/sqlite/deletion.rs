@@ -27,6 +27,7 @@ impl SqliteAccounts {
             let records = delete("DELETE FROM records WHERE tenant = ?1")?;
             let heads = delete("DELETE FROM heads WHERE tenant = ?1")?;
             delete("DELETE FROM hosts WHERE tenant = ?1")?;
+            delete("DELETE FROM requests WHERE tenant = ?1")?;
             let tokens = delete("DELETE FROM tokens WHERE tenant = ?1")?;
             let tenants = delete("DELETE FROM tenants WHERE name = ?1")?;
             let existed = records + heads + tokens + tenants > 0;

@@ -13,16 +13,20 @@ use super::db::{Database, Fault};
 use super::heads;
 use super::hosts;
 use super::moving::check_unlocked;
+use super::requests;
 use crate::erased::{Imprint, KnownContent};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
-use crate::ports::{Batch, HeadPage, HeadWalk, Log, MAX_READ_BYTES, Position, Readers, StoredRecord};
+use crate::ports::{Batch, HeadPage, HeadWalk, Log, MAX_READ_BYTES, Once, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
+use crate::requests::RequestKey;
 use crate::sealed::GRANTS;
 
 /// The migrations of the database, which also has the accounts.
-pub(super) const MIGRATIONS: &[Migration] =
-    &[Migration { name: "0001_records", sql: include_str!("log/migrations/0001_records.sql") }];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { name: "0001_records", sql: include_str!("log/migrations/0001_records.sql") },
+    Migration { name: "0002_requests", sql: include_str!("log/migrations/0002_requests.sql") },
+];
 
 /// The log in SQLite.
 pub struct SqliteLog {
@@ -51,6 +55,26 @@ impl Log for SqliteLog {
             self.database.wipe_write_ahead_log(doing)?;
         }
         Ok(positions)
+    }
+
+    fn append_once(&self, scope: &Scope, record: &Record, key: &RequestKey) -> Result<Once> {
+        record.check(scope)?;
+        let doing = "append to the log";
+        self.database.write(doing, |tx| {
+            check_unlocked(tx, doing)?;
+            if let Some(known) = requests::find(tx, scope, key)? {
+                return Ok(known);
+            }
+            let before = head(tx, scope)?;
+            let position = append(tx, record)?;
+            audit(tx, scope, before, [(record, &position)].into_iter())?;
+            requests::keep(tx, scope, key, record.id)?;
+            Ok(Once::Appended(position))
+        })
+    }
+
+    fn request(&self, scope: &Scope, key: &RequestKey) -> Result<Option<Once>> {
+        self.database.read("look up a request", |tx| Ok(requests::find(tx, scope, key)?))
     }
 
     fn bind_hosts(&self, scope: &Scope, hosts: &[HostId]) -> Result<Vec<HostId>> {
@@ -205,10 +229,9 @@ fn audit<'a>(
     let positions = || new.iter().map(|(_, position)| position.0);
     let (Some(first), Some(last)) = (positions().min(), positions().max()) else { return Ok(()) };
     let mut done = vec![("append", format!("{first}-{last}"))];
-    done.extend(new.iter().filter_map(|(record, _)| match &record.body {
-        Body::Removed { record, .. } => Some(("remove", record.to_string())),
-        _ => None,
-    }));
+    done.extend(
+        new.iter().filter_map(|(record, _)| record.body.removal()).map(|(action, id)| (action, id.to_string())),
+    );
     let mut statement = tx.prepare_cached(
         "INSERT INTO audit (tenant, project, actor, action, target, token) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;

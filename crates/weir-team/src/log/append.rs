@@ -8,7 +8,7 @@ use deadpool_postgres::Object;
 use tokio_postgres::types::ToSql;
 use weir_core::Scope;
 use weir_records::sealed::GRANTS;
-use weir_records::{Body, ErrorKind, Imprint, PortError, Position, Record, RecordId, Result};
+use weir_records::{ErrorKind, Imprint, Once, PortError, Position, Record, RecordId, RequestKey, Result};
 
 use super::database::{Database, check_tenant};
 use super::fault::Fault;
@@ -17,6 +17,7 @@ use super::plan::{AppendPlan, KnownRecord, LogState, plan};
 use super::queries::{
     ADVANCE, AUDIT, CREATE_PROJECT, EARLIER, ENTER, ERASE, INSERT, KNOWN, LOCK_HEAD, PLACE, ReadyQuery,
 };
+use super::requests;
 use super::transaction::OpenTransaction;
 use super::values::{SqlHost, SqlIds, SqlRows};
 
@@ -24,13 +25,26 @@ const DOING: &str = "append to the log";
 /// How often a transaction is run that collides with others.
 const MAX_ATTEMPTS: usize = 3;
 
-/// Appends records that were checked already.
-pub(super) fn append(database: &Database, scope: &Scope, records: &[Record]) -> Result<Vec<Position>> {
+/// What an append has done.
+pub(super) enum Appended {
+    /// The positions of the records.
+    At(Vec<Position>),
+    /// Nothing, because the key of the request stands for this.
+    Nothing(Once),
+}
+
+/// Appends records that were checked already, the first of them for a request that may have a key.
+pub(super) fn append(
+    database: &Database,
+    scope: &Scope,
+    records: &[Record],
+    key: Option<&RequestKey>,
+) -> Result<Appended> {
     check_tenant(scope, DOING)?;
     database.wait_for(DOING, async {
         let mut attempt = 1;
         loop {
-            match once(database, scope, records).await {
+            match once(database, scope, records, key).await {
                 Err(fault) if fault.is_collision() && attempt < MAX_ATTEMPTS => attempt += 1,
                 other => return other,
             }
@@ -39,7 +53,12 @@ pub(super) fn append(database: &Database, scope: &Scope, records: &[Record]) -> 
 }
 
 /// Runs the transaction once: one exchange to look, one to write.
-async fn once(database: &Database, scope: &Scope, records: &[Record]) -> Result<Vec<Position>, Fault> {
+async fn once(
+    database: &Database,
+    scope: &Scope,
+    records: &[Record],
+    key: Option<&RequestKey>,
+) -> Result<Appended, Fault> {
     let client = database.client().await?;
     let look = Look::prepare(database, &client).await?;
     let write = Write::prepare(database, &client).await?;
@@ -69,6 +88,16 @@ async fn once(database: &Database, scope: &Scope, records: &[Record]) -> Result<
             look.run(&client, scope, place, &wanted).await?.ok_or_else(missing)?
         }
     };
+    if let (Some(key), Some(first)) = (key, records.first()) {
+        let known = match requests::find(database, &client, &scope.tenant, key).await? {
+            None => requests::keep(database, &client, &scope.tenant, key, first.id).await?,
+            known => known,
+        };
+        // The transaction is rolled back.
+        if let Some(known) = known {
+            return Ok(Appended::Nothing(known));
+        }
+    }
     let plan = plan(records, seen.log)?;
     if !plan.rows.is_empty() {
         let erase = if plan.erased.is_empty() { None } else { Some(database.ready(&client, &ERASE).await?) };
@@ -77,7 +106,7 @@ async fn once(database: &Database, scope: &Scope, records: &[Record]) -> Result<
         write.run(&client, erase.as_ref(), &change).await?;
         transaction.end();
     }
-    Ok(plan.positions)
+    Ok(Appended::At(plan.positions))
 }
 
 /// Enters the tenant of a scope within a transaction that writes, creates what does not exist, and returns the place.
@@ -109,10 +138,7 @@ struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     fn of(records: &'a [Record]) -> Self {
-        let removed = records.iter().filter_map(|record| match &record.body {
-            Body::Removed { record, .. } => Some(*record),
-            _ => None,
-        });
+        let removed = records.iter().filter_map(|record| record.body.removal()).map(|(_, target)| target);
         let new = || records.iter().map(|record| record.id);
         let authors = records.iter().map(|record| Some(record.author.user.0.as_str()));
         Self {
@@ -252,6 +278,6 @@ impl Write {
 fn audit_of(plan: &AppendPlan<'_>) -> (Vec<&'static str>, Vec<String>) {
     let ends = plan.rows.first().zip(plan.rows.last());
     let appended = ends.map(|(first, last)| ("append", format!("{}-{}", first.position.0, last.position.0)));
-    let removed = plan.removed.iter().map(|id| ("remove", id.to_string()));
+    let removed = plan.removed.iter().map(|(action, id)| (*action, id.to_string()));
     appended.into_iter().chain(removed).unzip()
 }

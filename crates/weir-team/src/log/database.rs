@@ -15,6 +15,7 @@ use super::queries::{ENTER, Query, ReadyQuery};
 use super::transaction::OpenTransaction;
 use super::{schema, tls};
 use crate::bridge::Bridge;
+use crate::connections::ConnectionFigures;
 
 /// The connections to one database.
 pub(super) struct Database {
@@ -161,6 +162,12 @@ impl Database {
     /// Returns the places that this server remembers.
     pub(super) fn places(&self) -> &Places {
         &self.places
+    }
+
+    /// Returns how the connections are used.
+    pub(super) fn figures(&self) -> ConnectionFigures {
+        let deadpool_postgres::Status { max_size, size, available, waiting } = self.pool.status();
+        ConnectionFigures { most: max_size, open: size, in_use: size.saturating_sub(available), waiting }
     }
 
     /// Returns what begins a transaction that only reads.

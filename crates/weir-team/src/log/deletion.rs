@@ -1,8 +1,6 @@
 //! Deletes a tenant from the database, as its owner: the role of the program may not delete anything. Invariant: rows
 //! of the audit stay, and one of them says that the tenant was deleted.
 
-use std::time::Duration;
-
 use tokio_postgres::Client;
 use tokio_postgres::types::{ToSql, Type};
 use weir_core::TenantId;
@@ -10,17 +8,14 @@ use weir_records::{DeletedTenant, OPERATOR, Result};
 
 use super::fault::Fault;
 use super::options::PostgresOptions;
-use super::tls;
+use super::owner::{Owner, as_owner};
 use super::transaction::OpenTransaction;
 use crate::bridge::Bridge;
 
 const DELETE: &str = "delete a tenant";
-/// How long one statement of a deletion may take, instead of what the options say about calls that a user waits for.
-/// The texts are gone already when the records go.
-const MAX_STATEMENT_TIME: Duration = Duration::from_secs(60 * 60);
 
 /// The tables with rows of a tenant, in an order in which nothing names what is gone.
-const TABLES: [&str; 7] = ["tokens", "topics", "hosts", "records", "heads", "projects", "tenants"];
+const TABLES: [&str; 8] = ["tokens", "topics", "hosts", "requests", "records", "heads", "projects", "tenants"];
 
 /// Deletes the tokens of a tenant, so that nobody gets in while the rest is deleted, and returns their number. The
 /// options are those of the database's owner.
@@ -41,18 +36,9 @@ fn delete(
     tenant: &TenantId,
     tables: &[&'static str],
 ) -> Result<DeletedTenant> {
-    let connector = tls::connector(options)?;
-    let begin = PostgresOptions { statement_timeout: MAX_STATEMENT_TIME, ..options.clone() }.begin("READ WRITE");
-    let work = async {
-        let (client, connection) = options.config.connect(connector).await?;
-        let driver = tokio::spawn(connection);
-        let deleted = delete_rows(&client, &begin, tenant, tables).await;
-        drop(client);
-        // What matters is known by now. This only waits until the connection is closed.
-        let _ = driver.await;
-        deleted
-    };
-    bridge.block_on(work).map_err(|fault: Fault| fault.at(DELETE))
+    as_owner(options, bridge, DELETE, async |owner: &Owner| {
+        delete_rows(&owner.client, &owner.begin, tenant, tables).await
+    })
 }
 
 async fn delete_rows(

@@ -49,8 +49,8 @@ pub(super) struct AppendPlan<'a> {
     pub(super) rows: Vec<NewRow<'a>>,
     /// The stored records to be erased.
     pub(super) erased: Vec<ErasedRow>,
-    /// The records that the new ones remove, stored or not.
-    pub(super) removed: Vec<RecordId>,
+    /// The records that the new ones remove, stored or not, each after what the audit calls that.
+    pub(super) removed: Vec<(&'static str, RecordId)>,
     /// The bytes of the stored records to be erased.
     pub(super) erased_bytes: u64,
 }
@@ -101,7 +101,7 @@ impl<'a> AppendPlan<'a> {
         record.check_sealed(log.earlier.get(&GRANTS).into_iter().flatten())?;
         if let Body::Removed { record: target, .. } = &record.body {
             self.erase(log, record, *target)?;
-            self.removed.push(*target);
+            self.removed.extend(record.body.removal());
         }
         let mut earlier = log.earlier.get(&record.id).into_iter().flatten();
         let json = if earlier.any(|earlier| earlier.erases_on_arrival(record)) { None } else { Some(json) };

@@ -1,14 +1,17 @@
 //! The schema of the database: its migrations, and what the role of the program may do with it.
 //!
+//! A change that the servers of the version before cannot bear takes two versions. The first one only adds, and raises
+//! nothing; the second one removes what no program uses any more, and raises [`OLDEST_SERVER`] to the schema of the first.
+//!
 //! Invariants: the ledger is that of `weir-ledger`, kept in `weir.migrations`; a migration holds up those who write for
-//! no longer than [`MAX_STALL`] at a time; the program never uses a database whose row-level security does not apply to
-//! it.
+//! no longer than [`MAX_STALL`] at a time; a program that the schema does not count as too old can start beside newer
+//! ones; the program never uses a database whose row-level security does not apply to it.
 
 use std::time::{Duration, Instant};
 
 use tokio_postgres::Client;
-use tokio_postgres::types::Type;
-use weir_ledger::{Applied, Migration};
+use tokio_postgres::types::{ToSql, Type};
+use weir_ledger::{Applied, HistoryError, Migration};
 use weir_records::{ErrorKind, PortError, Result};
 
 use super::fault::Fault;
@@ -20,10 +23,15 @@ use crate::bridge::Bridge;
 const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_records", sql: include_str!("../migrations/0001_records.sql") },
     Migration { name: "0002_heads", sql: include_str!("../migrations/0002_heads.sql") },
+    Migration { name: "0003_requests", sql: include_str!("../migrations/0003_requests.sql") },
 ];
 
 /// The number of the schema that this version has and knows: how many migrations have run.
 pub const SCHEMA: usize = MIGRATIONS.len();
+
+/// The oldest schema whose programs may use a database that has this one. A migration that takes away what they need
+/// raises it.
+const OLDEST_SERVER: i32 = 1;
 
 /// The oldest PostgreSQL that this was tested with, as `server_version_num` has it.
 const MIN_SERVER_VERSION: i32 = 150_000;
@@ -38,16 +46,18 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 const BEGIN_ALONE: &str = "BEGIN; SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(5711024880136); \
      CREATE SCHEMA IF NOT EXISTS weir; \
      CREATE TABLE IF NOT EXISTS weir.migrations (position integer PRIMARY KEY, name text NOT NULL, \
-     checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())";
+     checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()); \
+     ALTER TABLE weir.migrations ADD COLUMN IF NOT EXISTS oldest_server integer NOT NULL DEFAULT 1";
 
 /// What the role of the program may do: read, append, move heads, erase the content of a record, bind hosts, add and
-/// revoke tokens, and set quotas. It may not delete, change what stays of an erased record, or change the audit. A
+/// revoke tokens, set quotas, and keep and remove the keys of requests. It may not delete anything else, change what stays of an erased record, or change the audit. A
 /// migration that adds a table adds it here.
 const GRANTS: &str = "
     GRANT USAGE ON SCHEMA weir TO APP;
     GRANT SELECT ON weir.migrations, weir.tenants, weir.projects, weir.heads, weir.records, weir.audit, weir.tokens,
-        weir.topics, weir.hosts TO APP;
-    GRANT INSERT ON weir.records, weir.audit, weir.tokens, weir.hosts TO APP;
+        weir.topics, weir.hosts, weir.requests TO APP;
+    GRANT INSERT ON weir.records, weir.audit, weir.tokens, weir.hosts, weir.requests TO APP;
+    GRANT UPDATE, DELETE ON weir.requests TO APP;
     GRANT UPDATE (max_records, max_bytes) ON weir.tenants TO APP;
     GRANT UPDATE (revoked_at) ON weir.tokens TO APP;
     GRANT UPDATE (position, bytes) ON weir.heads TO APP;
@@ -98,7 +108,8 @@ pub(super) async fn check(client: &Client) -> Result<(), Fault> {
         }
         other => other?,
     };
-    if let Some(next) = weir_ledger::pending(&applied, MIGRATIONS)?.first() {
+    check_age(client, &applied).await?;
+    if let Some(next) = pending(&applied)?.first() {
         return Err(refused(format!("migration `{}` has not run; run the migrations as its owner", next.name)));
     }
     let rows = client.query_typed(&format!("{TABLES} {UNGUARDED}"), &[]).await?;
@@ -168,14 +179,16 @@ async fn run_next(client: &Client) -> Result<Option<&'static str>, Fault> {
     let transaction = OpenTransaction::on(client);
     client.batch_execute(BEGIN_ALONE).await?;
     let applied = applied(client).await?;
-    let Some(next) = weir_ledger::pending(&applied, MIGRATIONS)?.first() else { return Ok(None) };
+    check_age(client, &applied).await?;
+    let Some(next) = pending(&applied)?.first() else { return Ok(None) };
     client.batch_execute(&format!("SET LOCAL lock_timeout = {}", MAX_STALL.as_millis())).await?;
     client.batch_execute(next.sql).await?;
     let position = i32::try_from(applied.len()).unwrap_or(i32::MAX);
-    let insert = "INSERT INTO weir.migrations (position, name, checksum) VALUES ($1, $2, $3)";
-    let values = [next.name.to_owned(), next.checksum()];
-    let [name, checksum] = &values;
-    client.query_typed(insert, &[(&position, Type::INT4), (name, Type::TEXT), (checksum, Type::TEXT)]).await?;
+    let insert = "INSERT INTO weir.migrations (position, name, checksum, oldest_server) VALUES ($1, $2, $3, $4)";
+    let checksum = next.checksum();
+    let values: [(&(dyn ToSql + Sync), Type); 4] =
+        [(&position, Type::INT4), (&next.name, Type::TEXT), (&checksum, Type::TEXT), (&OLDEST_SERVER, Type::INT4)];
+    client.query_typed(insert, &values).await?;
     client.batch_execute("COMMIT").await?;
     transaction.end();
     Ok(Some(next.name))
@@ -185,6 +198,28 @@ async fn run_next(client: &Client) -> Result<Option<&'static str>, Fault> {
 async fn applied(client: &Client) -> Result<Vec<Applied>, Fault> {
     let rows = client.query_typed("SELECT name, checksum FROM weir.migrations ORDER BY position", &[]).await?;
     rows.iter().map(|row| Ok(Applied { name: row.try_get(0)?, checksum: row.try_get(1)? })).collect()
+}
+
+/// Returns the migrations that have not run. A database that has run more than this program knows has none.
+fn pending(applied: &[Applied]) -> Result<&'static [Migration], HistoryError> {
+    weir_ledger::pending(applied.get(..MIGRATIONS.len()).unwrap_or(applied), MIGRATIONS)
+}
+
+/// Checks that this program is not too old for a database that has run more migrations than it knows.
+async fn check_age(client: &Client, applied: &[Applied]) -> Result<(), Fault> {
+    if applied.len() <= SCHEMA {
+        return Ok(());
+    }
+    let rows = client.query_typed("SELECT max(oldest_server)::bigint FROM weir.migrations", &[]).await?;
+    let oldest = super::number(&rows)?;
+    if oldest <= SCHEMA as u64 {
+        return Ok(());
+    }
+    let reason = format!(
+        "it has schema {} and needs programs of schema {oldest} or newer, and this one has {SCHEMA}",
+        applied.len()
+    );
+    Err(PortError::new(ErrorKind::Newer, "open the database").because(reason).into())
 }
 
 /// Lets a role use the schema.

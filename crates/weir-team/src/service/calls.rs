@@ -22,8 +22,8 @@ use super::problem::RETRY_SECONDS;
 /// server and the body of its request.
 const MAX_WAITING: usize = 64;
 /// What to do about a call that may still be carried out.
-pub(super) const REPEAT_HINT: &str = "repeat an upload as it is, because nothing is stored twice; before you repeat a \
-    note, check if it was stored";
+pub(super) const REPEAT_HINT: &str = "repeat an upload as it is, because nothing is stored twice; so is a note with an \
+    `Idempotency-Key`; before you repeat another note, check if it was stored";
 
 impl Service {
     /// Runs work of a caller, as soon as the tenant may have one more call at work. Waiting counts towards the time of

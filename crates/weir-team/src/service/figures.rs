@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use weir_core::{ProjectKey, Scope, TenantId};
 use weir_http::metrics::Page;
@@ -11,8 +12,10 @@ use weir_http::problem::Problem;
 use weir_records::PortError;
 
 use super::Service;
+use super::busiest::Busiest;
 use super::callers::Caller;
 use super::copying::CopyFigures;
+use super::latencies::Latencies;
 
 /// How many projects of a tenant are measured for one page.
 const MAX_MEASURED: usize = 1_000;
@@ -26,11 +29,14 @@ pub(super) struct Figures {
     /// How many projects are tried again because they could not be indexed.
     index_retries: AtomicU64,
     pub(super) copies: CopyFigures,
+    pub(super) latencies: Latencies,
+    pub(super) busiest: Busiest,
 }
 
 impl Figures {
-    /// Counts a request by its route and the status of its answer.
-    pub(super) fn answered(&self, route: &str, status: u16) {
+    /// Counts a request by its route, the status of its answer, and the time until that began.
+    pub(super) fn answered(&self, route: &str, status: u16, took: Duration) {
+        self.latencies.add(route, took);
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         *requests.entry((route.to_owned(), status)).or_default() += 1;
     }
@@ -46,7 +52,7 @@ impl Figures {
     }
 
     /// Adds how often indexing failed, and how many projects are still to be tried again.
-    fn write_failures(&self, page: &mut Page) {
+    pub(super) fn write_failures(&self, page: &mut Page) {
         let [failures, retries] =
             [&self.index_failures, &self.index_retries].map(|count| count.load(Ordering::Relaxed));
         page.single("weir_index_failures_total", "counter", "Times that a project could not be indexed.", failures);
@@ -54,7 +60,7 @@ impl Figures {
         page.single("weir_index_retries", "gauge", help, retries);
     }
 
-    fn write_requests(&self, page: &mut Page) {
+    pub(super) fn write_requests(&self, page: &mut Page) {
         let name = "weir_http_requests_total";
         page.family(name, "counter", "Requests to this server, by route and status.");
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,19 +83,25 @@ pub(super) fn page(service: &Service, caller: &Caller) -> Result<Page, Problem> 
     }
     let most = usage.max_records.unwrap_or(service.options.max_tenant_records);
     let most_bytes = usage.max_bytes.unwrap_or(service.options.max_tenant_bytes);
-    let gauges = [
+    let of_tenant = [
         ("weir_tenant_records", "Records of the tenant.", usage.records),
         ("weir_tenant_records_limit", "Records that the tenant may have.", most),
         ("weir_tenant_bytes", "Bytes of the tenant's records and texts.", usage.bytes),
         ("weir_tenant_bytes_limit", "Bytes that the tenant may have.", most_bytes),
         ("weir_tenant_projects", "Projects of the tenant.", projects.len() as u64),
+    ];
+    let of_index = [
         ("weir_index_projects_measured", "Projects whose lag is counted.", projects.len().min(MAX_MEASURED) as u64),
         ("weir_index_lag_records", "Positions that the index of this server is behind the log.", lag),
         ("weir_index_lag_records_worst", "The same, of the project that is furthest behind.", worst),
     ];
     let mut page = Page::default();
     page.version(service.options.version);
-    for (name, help, value) in gauges {
+    for (name, help, value) in of_tenant {
+        page.family(name, "gauge", help);
+        page.sample(name, &[("tenant", &tenant.0)], value);
+    }
+    for (name, help, value) in of_index {
         page.single(name, "gauge", help, value);
     }
     service.figures.write_failures(&mut page);
@@ -99,7 +111,7 @@ pub(super) fn page(service: &Service, caller: &Caller) -> Result<Page, Problem> 
 }
 
 /// Adds how the index was found, and what has become of its copies.
-fn write_start(service: &Service, page: &mut Page) {
+pub(super) fn write_start(service: &Service, page: &mut Page) {
     if let Some(started) = &service.options.index_started {
         let name = "weir_index_started";
         page.family(name, "gauge", "How the index was found when the server was started.");

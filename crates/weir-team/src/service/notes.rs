@@ -1,19 +1,26 @@
 //! Writes notes, confirms them and removes them. Invariant: what came over HTTP is the word of a model unless the
 //! caller says that a person wrote it, and it is never confirmed by being written.
 
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use weir_core::wording::{flat, one_line};
 use weir_core::{EntryKind, NoteKind, Origin, Scope, WhyGone};
 use weir_http::problem::Problem;
-use weir_records::{Audience, Body, NewRecord, NoteFields, PortError, RecordId};
+use weir_records::{
+    Audience, Body, ErrorKind, KeptOnce, MAX_NAME_BYTES, NewRecord, NoteFields, Once, PortError, RecordId, RequestKey,
+    TokenScope, is_name,
+};
 
 use super::Service;
+use super::answers::parse_json;
 use super::callers::Caller;
 use super::entries::{Named, Place, find, fork_of};
 use super::problem::invalid;
 use super::sync::check_room;
 
+/// Names a request that may be repeated, as draft-ietf-httpapi-idempotency-key-header does.
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The longest title that is made from a text, in characters.
 const MAX_TITLE_CHARS: usize = 80;
 /// How many notes one note takes the place of.
@@ -38,18 +45,39 @@ pub(super) struct NewNote {
     audience: Option<String>,
     /// The record whose place it takes, by its id or its reference.
     supersedes: Option<String>,
+    /// The key of the request, if it has one.
+    #[serde(skip)]
+    request: Option<RequestKey>,
 }
 
 impl NewNote {
     /// Creates a note of a tool, which a model has written.
     pub(super) fn of_tool(project: String, text: String, kind: Option<String>, topic: Option<String>) -> Self {
-        let (title, commit, branch) = (None, None, None);
-        Self { project, text, kind, title, topic, commit, branch, origin: None, audience: None, supersedes: None }
+        let (title, commit, branch, origin, audience) = (None, None, None, None, None);
+        Self { project, text, kind, title, topic, commit, branch, origin, audience, supersedes: None, request: None }
     }
 }
 
+/// Returns how a client calls a request, if it says so.
+pub(super) fn request_name(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
+    match value.to_str().ok().filter(|name| is_name(name)) {
+        Some(name) => Ok(Some(name.to_owned())),
+        None => Err(Problem::new(StatusCode::BAD_REQUEST, "Invalid header", "`Idempotency-Key` cannot be used")
+            .hint(format!("send 1 to {MAX_NAME_BYTES} printable characters, such as a UUID"))),
+    }
+}
+
+/// Keeps a note from the body of a request that may have a name.
+pub(super) fn keep_body(service: &Service, caller: &Caller, name: Option<&str>, body: &[u8]) -> Result<Value, Problem> {
+    let note: NewNote = parse_json(body)?;
+    let content = String::from_utf8_lossy(body);
+    let key = |name: &str| RequestKey::new(&caller.token.user, name, &content, service.now());
+    keep(service, caller, NewNote { request: name.map(key), ..note })
+}
+
 /// Keeps a note.
-pub(super) fn keep(service: &Service, caller: &Caller, note: NewNote) -> Result<Value, Problem> {
+fn keep(service: &Service, caller: &Caller, note: NewNote) -> Result<Value, Problem> {
     let old: Vec<String> = note.supersedes.clone().into_iter().collect();
     keep_replacing(service, caller, note, &old)
 }
@@ -67,6 +95,14 @@ pub(super) fn keep_replacing(
         return Err(invalid(format!("a note replaces at most {MAX_REPLACED} others")));
     }
     let scope = caller.clear_scope(service, note.project.clone())?;
+    let request = note.request;
+    if let Some(key) = &request {
+        match service.shelf.ports().log.request(&scope, key).map_err(failed)? {
+            Some(Once::Before(id)) => return kept_before(service, &scope, id, replaced),
+            Some(_) => return Err(other_request()),
+            None => {}
+        }
+    }
     let mut old: Vec<RecordId> = Vec::new();
     for name in replaced {
         let id = one(&find(service, &scope, name)?)?;
@@ -76,22 +112,54 @@ pub(super) fn keep_replacing(
     }
     let new = new_record(note)?;
     check_room(service, &scope, new.text.len())?;
-    let stored = service.shelf.keep(&scope, new, service.now());
+    let stored = match &request {
+        None => service.shelf.keep(&scope, new, service.now()).map(|record| KeptOnce::New(Box::new(record))),
+        Some(key) => service.shelf.keep_once(&scope, new, key, service.now()),
+    };
     // It may be in the log even if this failed.
     service.announce(&scope);
-    let record = stored.map_err(failed)?;
-    for old in old {
-        service.shelf.supersede(&scope, old, record.id, service.now()).map_err(|error| {
-            service
-                .failure(&error)
-                .hint("the note was kept, but the older one does not count as superseded")
-                .field("id", record.id.to_string())
-        })?;
+    match stored.map_err(failed)? {
+        KeptOnce::New(record) => {
+            old.into_iter().try_for_each(|old| supersede(service, &scope, old, record.id))?;
+            answer(service, &scope, record.id)
+        }
+        KeptOnce::Before(id) => kept_before(service, &scope, id, replaced),
+        KeptOnce::Other => Err(other_request()),
     }
-    let reference = record.body.kept().map(|kept| kept.reference.as_str().to_owned());
-    let kept = service.shelf.get(&scope, record.id).map_err(failed)?;
-    let fork = kept.map_or_else(|| Ok(Vec::new()), |kept| fork_of(service, &scope, &kept))?;
-    Ok(json!({ "id": record.id.to_string(), "reference": reference, "fork": fork }))
+}
+
+/// Answers a request that is repeated: as the first one was, and with what that one may have left undone.
+fn kept_before(service: &Service, scope: &Scope, id: RecordId, replaced: &[String]) -> Result<Value, Problem> {
+    for name in replaced {
+        // What is gone since needs no successor.
+        let Ok(found) = find(service, scope, name) else { continue };
+        for older in found.entries.iter().filter(|older| older.superseded_by.is_none() && older.record.id != id) {
+            supersede(service, scope, older.record.id, id)?;
+        }
+    }
+    answer(service, scope, id)
+}
+
+fn supersede(service: &Service, scope: &Scope, old: RecordId, by: RecordId) -> Result<(), Problem> {
+    service.shelf.supersede(scope, old, by, service.now()).map(drop).map_err(|error| {
+        service
+            .failure(&error)
+            .hint("the note was kept, but the older one does not count as superseded")
+            .field("id", by.to_string())
+    })
+}
+
+/// Describes a note that was kept. One that is gone since has no reference.
+fn answer(service: &Service, scope: &Scope, id: RecordId) -> Result<Value, Problem> {
+    let kept = service.shelf.get(scope, id).map_err(|error| service.failure(&error))?;
+    let reference = kept.as_ref().and_then(|kept| kept.entry()).map(|entry| entry.reference.as_str().to_owned());
+    let fork = kept.map_or_else(|| Ok(Vec::new()), |kept| fork_of(service, scope, &kept))?;
+    Ok(json!({ "id": id.to_string(), "reference": reference, "fork": fork }))
+}
+
+fn other_request() -> Problem {
+    invalid("another request had this `Idempotency-Key`, and nothing was stored")
+        .hint("repeat a request with the same body, and give each new one a key of its own")
 }
 
 /// Confirms an entry in the name of the caller.
@@ -104,17 +172,39 @@ pub(super) fn confirm(service: &Service, caller: &Caller, name: &str, place: Pla
     Ok(json!({ "confirmed": id.to_string(), "id": record.id.to_string() }))
 }
 
-/// Removes an entry of the caller from the log, the index and the texts.
-pub(super) fn forget(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Value, Problem> {
-    let scope = caller.scope(place.project)?;
+/// Which entry to forget, besides its name, and by whose right.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Removal {
+    pub(super) project: String,
+    /// Whether the caller, who is an admin, removes what they need not have written.
+    #[serde(default)]
+    pub(super) as_admin: bool,
+}
+
+/// Removes an entry from the log, the index and the texts: one of the caller, or as an admin anybody's that they see.
+pub(super) fn forget(service: &Service, caller: &Caller, name: &str, removal: Removal) -> Result<Value, Problem> {
+    let Removal { project, as_admin } = removal;
+    let scope = caller.scope(project)?;
+    if as_admin {
+        caller.check(TokenScope::Admin)?;
+    }
     let id = match sealed(service, &scope, name)? {
         Some(id) => id,
         None => one(&find(service, &scope, name)?)?,
     };
-    let forgotten = service.shelf.forget(&scope, id, WhyGone::Forgotten, service.now()).map_err(|error| {
+    let forgotten = match as_admin {
+        true => service.shelf.forget_as_admin(&scope, id, service.now()),
+        false => service.shelf.forget(&scope, id, WhyGone::Forgotten, service.now()),
+    };
+    let forgotten = forgotten.map_err(|error| {
         // The removal may be in the log already. Then the words still have to leave the index.
         service.announce(&scope);
-        service.failure(&error)
+        let problem = service.failure(&error);
+        match error.kind {
+            ErrorKind::NotAuthor => problem.hint("an admin of the tenant can remove it: `as_admin=true`"),
+            _ => problem,
+        }
     })?;
     let left = forgotten.left;
     let left = json!({ "log": left.in_log, "index": left.in_index, "texts": left.in_blobs });

@@ -15,7 +15,7 @@ use super::Service;
 pub(super) fn watcher(service: &Arc<Service>) -> RequestWatcher {
     let service = Arc::clone(service);
     Arc::new(move |request: &AnsweredRequest<'_>| {
-        service.figures.answered(request.route, request.status);
+        service.figures.answered(request.route, request.status, request.took);
         service.options.log.write(request);
         if let Some(watch) = &service.options.watch {
             watch(request);

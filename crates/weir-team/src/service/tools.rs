@@ -22,7 +22,7 @@ use super::Service;
 use super::answers::complaint;
 use super::callers::Caller;
 use super::entries::{self, Place};
-use super::notes::{self, NewNote};
+use super::notes::{self, NewNote, Removal};
 use super::problem::invalid;
 
 /// How many queries one search may have.
@@ -213,8 +213,8 @@ impl Declared for Forget {
         }
         let mut forgotten = Vec::new();
         for name in refs {
-            let place = Place { project: project.clone() };
-            match notes::forget(service, caller, &name, place) {
+            let removal = Removal { project: project.clone(), as_admin: false };
+            match notes::forget(service, caller, &name, removal) {
                 Ok(proof) => forgotten.push(proof),
                 Err(problem) => return Err(problem.field("forgotten_before", forgotten)),
             }

@@ -9,6 +9,7 @@ mod migrations;
 mod moving;
 mod reading;
 mod resuming;
+mod retention;
 pub(crate) mod support;
 mod tls;
 mod writing;

@@ -16,8 +16,6 @@ use weir_operations::needs::KnowledgeContext;
 use weir_operations::references;
 use weir_store::{NoteUse, Store};
 
-/// The maximum number of notes per store, newest first. A review reads every one.
-const MAX_NOTES: usize = 5_000;
 /// The maximum number of notes listed, unless all or those of a category are requested.
 const MAX_LISTED_NOTES: usize = 20;
 /// A note that has not been read for this many milliseconds is worth reviewing.
@@ -104,7 +102,7 @@ async fn remove(context: &Context, references: Vec<Reference>, is_agreed: bool) 
         for reference in wanted {
             let mut found = None;
             for level in [Level::Project, Level::User] {
-                let stored = open.existing(level)?.map(|store| store.notes(&scope, MAX_NOTES)).transpose()?;
+                let stored = open.existing(level)?.map(|store| store.notes(&scope, usize::MAX)).transpose()?;
                 let mut entries = stored.into_iter().flatten().map(|note| note.entry);
                 found = found.or_else(|| entries.find(|entry| entry.reference == reference));
             }
@@ -197,7 +195,7 @@ async fn look(context: &Context) -> Result<(Vec<ReviewedNote>, Option<String>), 
             let mut notes = Vec::new();
             let mut left_out = None;
             for level in [Level::Project, Level::User] {
-                let read = |store: &mut Store| Ok(store.notes(&scope, MAX_NOTES)?);
+                let read = |store: &mut Store| Ok(store.notes(&scope, usize::MAX)?);
                 notes.extend(open.read_if_usable(level, &mut left_out, read)?.unwrap_or_default());
             }
             let entries: Vec<Entry> = notes.iter().map(|note| note.entry.clone()).collect();

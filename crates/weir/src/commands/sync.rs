@@ -1,6 +1,7 @@
 //! `weir sync`: connects a project to a team server, or to its own repository, and exchanges notes with it. Invariants:
 //! only these options connect a project, never anything in a repository; a dry run sends nothing.
 
+mod forgetting;
 mod git;
 mod sealing;
 
@@ -36,6 +37,7 @@ Examples:
   weir sync --watch                     the same again, whenever there is something new, until Ctrl-C
   weir sync --dry-run                   print exactly what would be sent
   weir sync --include k7f2m9q4xz        share this output too
+  weir sync --forget k7f2m9q4xz         remove this note for the whole team
   weir sync --seal                      seal the project, so that its server cannot read it
   weir sync --key                       print the key of this machine, for a member to admit
   weir sync --git --as ana --include k7f2m9q4xz
@@ -68,7 +70,7 @@ pub(crate) fn command() -> Command {
         .arg(flag("watch", "Stay, and sync whenever the server or this project has something new"))
         .arg(flag("quiet", "Print nothing; `weir doctor` shows a failure"))
         .arg(stop);
-    git::with_options(sealing::with_options(command))
+    forgetting::with_options(git::with_options(sealing::with_options(command)))
 }
 
 /// Runs the command. Returns `None` if nothing is to be printed.
@@ -175,6 +177,7 @@ fn exchange(
     for reference in named.iter().filter(|_| !is_dry) {
         db.wish_to_include(*reference)?;
     }
+    forgetting::forget(context, &db, &connection, arguments)?;
     let server = server(context, &connection)?;
     let (scope, from) = (context.scope(), context.config().team.from.as_deref());
     let (vault, wish) = (Vault::read(&context.project_folder())?, sealing::wish(arguments));

@@ -38,17 +38,23 @@ impl Home {
     }
 
     fn note_by(&self, origin: Origin, days: i64, title: &str) {
+        self.notes_by(origin, days, &[title]);
+    }
+
+    fn notes_by(&self, origin: Origin, days: i64, titles: &[impl AsRef<str>]) {
         let folder = std::fs::read_dir(self.data().join("projects")).unwrap().next().unwrap().unwrap().path();
         let key = ProjectKey(format!("path:{}", self.project().display()));
         let mut store = Store::open(&folder, Owner::Project(key.clone()), Limits::default()).unwrap();
-        let note = Note::new(NoteKind::Warning);
-        let entry = NewEntry {
-            text: title.into(),
-            note: Some(note),
-            ..NewEntry::new(EntryKind::Note, origin, Level::Project, title)
-        };
-        let at = Timestamp(jiff::Timestamp::now().as_millisecond() - days * 24 * 60 * 60 * 1000);
-        store.keep(&Scope::project(key), entry, at).unwrap();
+        let (scope, at) =
+            (Scope::project(key), Timestamp(jiff::Timestamp::now().as_millisecond() - days * 24 * 60 * 60 * 1000));
+        for title in titles.iter().map(AsRef::as_ref) {
+            let entry = NewEntry {
+                text: title.into(),
+                note: Some(Note::new(NoteKind::Warning)),
+                ..NewEntry::new(EntryKind::Note, origin, Level::Project, title)
+            };
+            store.keep(&scope, entry, at).unwrap();
+        }
     }
 }
 
@@ -85,6 +91,18 @@ fn notes_are_listed_and_those_to_look_at_are_counted() {
                → may be out of date: weir notes --stale\n→ superseded: weir notes --superseded\n\
                → never read: weir notes --unused\n";
     assert!(listed.ends_with(end), "{listed}");
+}
+
+#[test]
+fn nightly_every_note_is_reviewed_however_many_there_are() {
+    const COUNT: usize = 5_001;
+    let home = Home::new();
+    home.note(&["The first one"]);
+    let titles: Vec<String> = (1..COUNT).map(|number| format!("Note {number}")).collect();
+    home.notes_by(Origin::User, 0, &titles);
+    let said = home.ok(&["notes"]);
+    assert!(said.contains(&format!("\n{COUNT} notes: ")), "{said}");
+    assert_eq!(home.json(&["notes", "--all"])["notes"].as_array().unwrap().len(), COUNT);
 }
 
 #[test]

@@ -171,6 +171,45 @@ fn what_is_forgotten_is_gone_from_both_and_from_the_server() {
 }
 
 #[test]
+fn a_server_that_answers_nothing_is_given_up_soon() {
+    let home = Home::new();
+    let stalled = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", stalled.local_addr().unwrap());
+    write(&home.at("token"), "weir_0011223344556677_00");
+    std::fs::set_permissions(home.at("token"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    let (begun, token) = (std::time::Instant::now(), home.at("token"));
+    let options = ["sync", "--server", &url, "--token-file", token.to_str().unwrap(), "--project", PROJECT];
+    let refused = home.weir(&options);
+    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    assert!(said(&refused).contains("cannot reach the team server"), "{}", said(&refused));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(40), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn what_an_admin_forgets_for_the_team_is_gone_everywhere() {
+    let (team, ana) = Team::new();
+    let ben = team.invite("ben");
+    let reference = ben.note("The vault is behind the painting.", &[]);
+    let own = ana.note("The pool has ten connections.", &[]);
+    for person in [&ben, &ana, &ben] {
+        person.sync();
+    }
+    let refused = ben.home.weir(&["sync", "--forget", &own]);
+    assert_eq!(refused.status.code(), Some(6), "{}", said(&refused));
+    assert!(said(&refused).contains("scope"), "{}", said(&refused));
+    let unknown = ana.home.weir(&["sync", "--forget", "k7f2m9q4xz"]);
+    assert!(said(&unknown).contains("it is not shared"), "{}", said(&unknown));
+    for (person, arguments) in [(&ana, vec!["sync", "--forget", reference.as_str()]), (&ben, vec!["sync"])] {
+        let said = person.home.ok(&arguments);
+        assert!(said.contains("was removed by ana, here too; nothing is left of it"), "{said}");
+        assert!(!person.search("painting").contains("vault"));
+        assert!(person.search("pool connections").contains("ten"));
+    }
+    assert_eq!(team.finds(&ben, "painting"), json!([]));
+    assert_eq!((ana.sync()["removed"].clone(), ben.sync()["sent"].clone()), (json!([]), json!(0)));
+}
+
+#[test]
 fn a_dry_run_shows_what_would_leave_and_sends_nothing() {
     let (team, ana) = Team::new();
     let secret = ["ghp", "_0123456789abcdefghijABCDEFGHIJ012345"].concat();

@@ -14,7 +14,7 @@ mod postgres {
     use serde_json::{Value, json};
 
     use super::{Home, said};
-    use crate::serve::support::{Request, Server};
+    use crate::serve::support::{Request, Response, Server};
     use crate::support::TIMEOUT;
 
     const PROJECT: &str = "api";
@@ -71,7 +71,8 @@ mod postgres {
         let forget = Request::get(&format!("/v1/entries/{gone}?project={PROJECT}")).method("DELETE").token(&ana);
         assert_eq!(old.send(&forget).status, 200);
         let before = (download(&old, &ben), usage(&old, &ana));
-        assert!(before.1.contains(&"weir_tenant_bytes_limit 5000000".to_owned()), "{:?}", before.1);
+        let limit = format!("weir_tenant_bytes_limit{{tenant=\"{tenant}\"}} 5000000");
+        assert!(before.1.contains(&limit), "{:?}", before.1);
 
         let moving = ["migrate", "--data", "team", "--database", &database];
         let what = "1 tenant with 3 tokens, 3 records in 1 project (1 erased), 1 text";
@@ -95,6 +96,62 @@ mod postgres {
         assert!(team(&["list"], &there).contains("ben"));
         let fay = team(&["invite", "fay"], &there);
         assert_eq!(new.send(&Request::get("/v1/me").token(&fay)).json()["user"], "fay");
+    }
+
+    #[test]
+    fn an_operator_sees_figures_of_all_tenants_on_an_address_of_their_own() {
+        let (database, home) = (database(), Home::new());
+        let tenant = format!("figures-{}", std::process::id());
+        let token = home.team(&["init", "ana", "--tenant", &tenant, "--database", &database]);
+        let serving = ["--data", "team", "--database", &database, "--texts", "texts", "--database-connections", "4"];
+        let server = Server::start_team(&home, &[&serving[..], &["--operator-metrics", "127.0.0.1:0"]].concat());
+        keep(&server.authority(), token.trim(), "The pool has ten connections.").unwrap();
+        assert!(server.next_line().contains("weir-server invite"));
+        let line = server.next_line();
+        let address = line.strip_prefix("weir: figures for the operator on http://").unwrap();
+        let authority = address.strip_suffix("/metrics").unwrap();
+        let page = |path: &str| {
+            let mut stream = TcpStream::connect(authority).unwrap();
+            stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+            stream.write_all(&Request::get(path).bytes(authority)).unwrap();
+            Response::read(&mut stream)
+        };
+        let figures = page("/metrics").text();
+        for line in [
+            "weir_database_connections_limit 4",
+            "weir_database_calls_waiting 0",
+            "weir_http_requests_total{route=\"/v1/notes\",status=\"201\"} 1",
+            "weir_http_request_seconds_bucket{route=\"/v1/notes\",le=\"+Inf\"} 1",
+            "weir_http_request_seconds_count{route=\"/v1/notes\"} 1",
+            "# TYPE weir_tenant_recent_requests gauge",
+        ] {
+            assert!(figures.lines().any(|found| found == line), "{line}\n{figures}");
+        }
+        // Nothing else is there, and the figures are nowhere else.
+        assert_eq!(page("/v1/me").status, 404);
+        assert_eq!(server.send(&Request::get("/metrics")).status, 401);
+    }
+
+    #[test]
+    fn a_member_is_erased_and_old_rows_of_the_audit_are_deleted() {
+        let (database, home) = (database(), Home::new());
+        let tenant = format!("erased-{}", std::process::id());
+        let place = ["--tenant", &tenant, "--database", &database];
+        let team = |arguments: &[&str]| home.team(&[arguments, &place].concat()).trim().to_owned();
+        let (ana, ben) = (team(&["init", "ana"]), team(&["invite", "ben"]));
+        let serving = ["--data", "team", "--database", &database, "--texts", "texts", "--database-connections", "4"];
+        let server = Server::start_team(&home, &serving);
+        keep(&server.authority(), &ana, "The pool has ten connections.").unwrap();
+        keep(&server.authority(), &ben, "The vault is behind the painting.").unwrap();
+        let said = team(&["erase", "ben", "--texts", "texts", "--confirm", "ben"]);
+        assert!(said.starts_with("erased `ben`: removed 1 entry and 1 token; the audit calls them erased-"), "{said}");
+        assert_eq!(server.send(&Request::get("/v1/me").token(&ben)).status, 401);
+        let left = download(&server, &ana).to_string();
+        assert!(left.contains("ten connections") && !left.contains("ben") && !left.contains("vault"), "{left}");
+        assert!(!team(&["list"]).contains("ben"));
+        // Everything is younger than that.
+        let kept = home.team(&["audit", "--keep", "1d", "--database", &database]);
+        assert!(kept.starts_with("deleted 0 rows of the audit from before "), "{kept}");
     }
 
     /// Keeps a note, and returns its id if the server says that it is kept.
@@ -321,7 +378,7 @@ mod built {
         let problem = late.problem(503);
         assert!(problem["detail"].as_str().unwrap().contains("may still be carried out"), "{problem}");
         assert!(
-            problem["hint"].as_str().unwrap().contains("before you repeat a note, check if it was stored"),
+            problem["hint"].as_str().unwrap().contains("before you repeat another note, check if it was stored"),
             "{problem}"
         );
     }
@@ -368,6 +425,72 @@ mod built {
         assert_eq!(gone.status.code(), Some(3), "{}", said(&gone));
         let again = team(&home, &["init", "ana"]);
         assert_eq!(finds(&server, &again).json()["hits"], json!([]));
+    }
+
+    /// Returns what the database of the team answers to a query with one column.
+    #[expect(clippy::disallowed_methods, reason = "looks at the file as another program would")]
+    fn rows(home: &Home, sql: &str) -> Vec<String> {
+        let connection = rusqlite::Connection::open(home.project().join("team/records.db")).unwrap();
+        let mut statement = connection.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn a_member_is_erased_only_by_their_name_twice() {
+        let home = Home::new();
+        let (ana, ben) = (team(&home, &["init", "ana"]), team(&home, &["invite", "ben"]));
+        let server = Server::start_team(&home, &["--data", "team"]);
+        let (own, theirs) = ("The pool has ten connections.", "The vault is behind the painting.");
+        let note = |token: &str, text: &str, audience: &str| {
+            let body = json!({ "project": PROJECT, "text": text, "audience": audience });
+            post(&server, "/v1/notes", token, &body).json()["id"].as_str().unwrap().to_owned()
+        };
+        let confirmed = note(&ana, own, "team");
+        note(&ben, theirs, "team");
+        note(&ben, "A diary.", "author");
+        let confirm = format!("/v1/entries/{confirmed}/confirm");
+        assert_eq!(post(&server, &confirm, &ben, &json!({ "project": PROJECT })).status, 200);
+        let refused = home.weir_server(&["erase", "ben", "--data", "team"]);
+        assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+        let done = team(&home, &["erase", "ben", "--confirm", "ben"]);
+        assert!(done.starts_with("erased `ben`: removed 2 entries and 1 token; "), "{done}");
+        assert!(done.contains("\n1 record of what they superseded, confirmed, removed or granted still ha"), "{done}");
+        let name = done.split("the audit calls them ").nth(1).unwrap().lines().next().unwrap();
+        let search = json!({ "project": PROJECT, "query": "vault painting diary connections" });
+        let hits = post(&server, "/v1/search", &ana, &search).json()["hits"].clone();
+        assert_eq!((hits.as_array().unwrap().len(), &hits[0]["excerpt"]), (1, &json!(own)), "{hits}");
+        assert_eq!(finds(&server, &ben).status, 401);
+        let named = "SELECT actor FROM audit WHERE actor = 'ben' OR target LIKE '%ben%'
+            UNION ALL SELECT user FROM tokens WHERE user = 'ben' UNION ALL SELECT user FROM hosts WHERE user = 'ben'";
+        assert_eq!(rows(&home, named), [""; 0]);
+        let acted = rows(&home, "SELECT DISTINCT actor FROM audit ORDER BY actor");
+        assert_eq!(acted, ["ana", name, "operator"]);
+        let texts = std::fs::read_dir(home.project().join("team/texts")).unwrap().count();
+        assert!(texts > 0, "that of ana stays");
+        let again = home.weir_server(&["erase", "eve", "--confirm", "eve", "--data", "team"]);
+        assert_eq!(again.status.code(), Some(3), "{}", said(&again));
+    }
+
+    #[test]
+    fn old_rows_of_the_audit_are_deleted_and_the_audit_says_how_many() {
+        let home = Home::new();
+        team(&home, &["init", "ana"]);
+        for user in ["ben", "eve", "fay"] {
+            team(&home, &["invite", user]);
+        }
+        #[expect(clippy::disallowed_methods, reason = "makes rows old, which takes a long time otherwise")]
+        let connection = rusqlite::Connection::open(home.project().join("team/records.db")).unwrap();
+        let aged = "UPDATE audit SET at = at - 91 * 86400000 WHERE id <= 3";
+        assert_eq!(connection.execute(aged, []).unwrap(), 3);
+        let said = team(&home, &["audit", "--keep", "90d"]);
+        assert!(said.starts_with("deleted 3 rows of the audit from before "), "{said}");
+        let left =
+            rows(&home, "SELECT action || ' ' || CASE action WHEN 'expire audit' THEN target ELSE '' END FROM audit");
+        assert_eq!(left, ["add token ", "add token ", "expire audit 3 rows of the audit"]);
+        assert!(team(&home, &["audit", "--keep", "90d"]).starts_with("deleted 0 rows"));
+        let refused = home.weir_server(&["audit", "--keep", "soon", "--data", "team"]);
+        assert_eq!(refused.status.code(), Some(2), "{}", super::said(&refused));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Tests what an append writes, without a database.
 
-use weir_core::{EntryKind, Origin, ProjectKey, Reference, TenantId, UserId, WhyGone};
+use weir_core::{EntryKind, Origin, ProjectKey, Reference, TenantId, UserId};
 use weir_records::sealed::{Identity, KeyGrants, KeyId, SealedEntry};
 use weir_records::{Audience, Author, ErrorKind, HostId, Kept, LogicalTime, TextKey};
 
@@ -37,7 +37,7 @@ fn note(index: u64) -> Record {
 }
 
 fn removal(index: u64, user: &str, of: u64) -> Record {
-    record(index, user, Body::Removed { record: id(of), why: WhyGone::Forgotten })
+    record(index, user, Body::forgets(id(of)))
 }
 
 /// Returns a log of one project that has these records.

@@ -7,8 +7,8 @@ use weir_core::{EntryKind, NoteKind, Origin, ProjectKey, Reference, Scope, Sessi
 use weir_records::moving::Export;
 use weir_records::sqlite::{self, SqliteLog};
 use weir_records::{
-    Accounts, ApiToken, Body, Credential, ErrorKind, HostId, Kept, Log, NoteFields, Position, Readers, Record,
-    RecordId, Revoked, StoredRecord, TextKey, TokenScope,
+    Accounts, ApiToken, Body, Credential, ErrorKind, HostId, Kept, Log, NoteFields, Once, Position, Readers, Record,
+    RecordId, RequestKey, Revoked, StoredRecord, TextKey, TokenScope,
 };
 
 use super::support::{Session, TestDatabase, record, removal};
@@ -18,12 +18,13 @@ const PROJECTS: [&str; 3] = ["api", "web", "github.com/acme/api"];
 const USERS: [&str; 2] = ["ana", "ben"];
 const TOPIC: &str = "pool";
 /// How many rows each table has of a tenant, in the order of their names.
-const ROWS: [(&str, usize); 8] = [
-    ("audit", 4),
+const ROWS: [(&str, usize); 9] = [
+    ("audit", 5),
     ("heads", 1),
     ("hosts", 1),
     ("projects", 1),
     ("records", 2),
+    ("requests", 1),
     ("tenants", 1),
     ("tokens", 1),
     ("topics", 1),
@@ -103,10 +104,16 @@ fn fill(log: &dyn Log, accounts: &dyn Accounts) -> Vec<Team> {
         let scope = Scope { tenant, user, session, ..Scope::project(project) };
         let records = records_of(&scope, host);
         assert_eq!(log.bind_hosts(&scope, &[host]).unwrap(), []);
+        assert_eq!(log.append_once(&scope, &records[0], &key_of(&scope)).unwrap(), Once::Appended(Position(1)));
         assert_eq!(log.append(&scope, &records).unwrap(), [Position(1), Position(2)]);
         Team { scope, token, records }
     };
     (0..TENANTS).map(team).collect()
+}
+
+/// Returns the key of the request that the first record of a team was appended for. Others use the same name.
+fn key_of(scope: &Scope) -> RequestKey {
+    RequestKey::new(&scope.user, "first", &scope.tenant.0, Timestamp(1))
 }
 
 fn only(mut found: Vec<StoredRecord>) -> Vec<Record> {
@@ -132,8 +139,9 @@ fn check_team<L: Log + Export>(log: &L, accounts: &dyn Accounts, team: &Team, st
     let moved: Vec<Record> = moved.into_iter().filter_map(|one| one.record).collect();
     assert_eq!(moved, records);
     let audited = log.audit_rows(tenant, 0, 100).unwrap();
-    assert_eq!((audited.len(), log.audit_count(tenant).unwrap()), (4, 4));
-    assert!(audited.iter().filter_map(|row| row.token.as_ref()).eq(&[token.id.to_string(), token.id.to_string()]));
+    assert_eq!((audited.len(), log.audit_count(tenant).unwrap()), (5, 5));
+    assert!(audited.iter().filter_map(|row| row.token.as_ref()).eq([&token.id.to_string(); 3]));
+    assert_eq!(log.request(scope, &key_of(scope)).unwrap(), Some(Once::Before(ids[0])));
     assert_eq!(log.bind_hosts(scope, &[ids[0].host]).unwrap(), []);
     assert_eq!(accounts.tokens(tenant).unwrap(), std::slice::from_ref(token));
     assert_eq!(accounts.token(token.id).unwrap().as_ref(), Some(token));

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use weir_records::{ErrorKind, Log as _, Position};
-use weir_team::PostgresLog;
+use weir_team::{PostgresLog, SCHEMA};
 
 use super::support::{MIGRATIONS, TestDatabase, bridge, ids, note, scope};
 
@@ -58,19 +58,49 @@ fn a_database_that_lacks_a_migration_is_refused() {
     assert!(text.contains("migration `0001_records` has not run"), "{text}");
 }
 
+/// Adds a migration that this version does not know to the ledger. It says which programs may use the database.
+fn run_later(database: &TestDatabase, oldest: usize) {
+    let values = format!("({SCHEMA}, 'later', '', {oldest})");
+    let insert = format!("INSERT INTO weir.migrations (position, name, checksum, oldest_server) VALUES {values}");
+    database.session("owner").run(&insert).unwrap();
+}
+
 #[test]
-fn a_newer_database_is_refused_and_left_alone() {
+fn a_database_that_needs_a_newer_program_is_refused_and_left_alone() {
     let database = TestDatabase::new();
-    let owner = database.session("owner");
-    let later =
-        format!("INSERT INTO weir.migrations (position, name, checksum) VALUES ({}, 'later', '')", MIGRATIONS.len());
-    owner.run(&later).unwrap();
-    let expected = "a newer version of Weir wrote it (it has migration `later`)";
+    run_later(&database, SCHEMA + 1);
+    let (has, needs) = (SCHEMA + 1, format!("programs of schema {} or newer, and this one has {SCHEMA}", SCHEMA + 1));
+    let expected = format!("a newer version of Weir wrote it (it has schema {has} and needs {needs})");
     let (kind, text) = refused(&database);
     assert_eq!((kind, text), (ErrorKind::Newer, format!("cannot open the database: {expected}")));
     assert_eq!(database.migrate().unwrap_err().kind, ErrorKind::Newer);
-    let count = owner.run("SELECT count(*) FROM weir.migrations").unwrap();
-    assert_eq!(count, [(MIGRATIONS.len() + 1).to_string()]);
+    let count = database.session("owner").run("SELECT count(*) FROM weir.migrations").unwrap();
+    assert_eq!(count, [(SCHEMA + 1).to_string()]);
+}
+
+#[test]
+fn a_server_starts_again_beside_a_newer_schema_that_allows_it() {
+    let database = TestDatabase::new();
+    let before = database.log();
+    database.session("owner").run("ALTER TABLE weir.records ADD COLUMN later text").unwrap();
+    run_later(&database, SCHEMA);
+    let (place, id) = (scope("acme", "ana", "api"), ids());
+    for (number, log) in (0..).zip([before, database.log()]) {
+        log.append(&place, &[note(&place, id(number))]).unwrap();
+        assert_eq!(log.head(&place).unwrap(), Position(number + 1));
+    }
+    // Quotas can still be set with the older program, and it runs nothing.
+    assert_eq!(database.migrate().unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_ledger_from_before_it_named_the_oldest_program_is_brought_up_to_date() {
+    let database = TestDatabase::new();
+    let owner = database.session("owner");
+    owner.run("ALTER TABLE weir.migrations DROP COLUMN oldest_server").unwrap();
+    database.log();
+    assert_eq!(database.migrate().unwrap(), [""; 0]);
+    assert_eq!(owner.run("SELECT max(oldest_server) FROM weir.migrations").unwrap(), ["1"]);
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use std::sync::OnceLock;
 
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
-use weir_core::{EntryKind, Origin, ProjectKey, Reference, Scope, TenantId, UserId, WhyGone};
+use weir_core::{EntryKind, Origin, ProjectKey, Reference, Scope, TenantId, UserId};
 use weir_records::{Audience, Author, Body, HostId, Kept, LogicalTime, Record, RecordId, TextKey};
 use weir_team::{Bridge, PostgresLog, PostgresOptions, migrate};
 
 /// The names of all migrations.
-pub(crate) const MIGRATIONS: [&str; 2] = ["0001_records", "0002_heads"];
+pub(crate) const MIGRATIONS: [&str; 3] = ["0001_records", "0002_heads", "0003_requests"];
 
 /// The runtime that the tests of this process share.
 pub(crate) fn bridge() -> &'static Bridge {
@@ -182,7 +182,7 @@ pub(crate) fn note(scope: &Scope, id: RecordId) -> Record {
 
 /// Returns a record that removes another one.
 pub(crate) fn removal(scope: &Scope, id: RecordId, of: RecordId) -> Record {
-    record(scope, id, Body::Removed { record: of, why: WhyGone::Forgotten })
+    record(scope, id, Body::forgets(of))
 }
 
 /// Returns ids of a new host.

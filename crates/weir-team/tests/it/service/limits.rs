@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use serde_json::json;
-use weir_core::{ProjectKey, Scope, TenantId, WhyGone};
+use weir_core::{ProjectKey, Scope, TenantId};
 use weir_http::listen::ServerLimits;
 use weir_records::{Body, Credential, TokenScope};
 use weir_team::ServiceOptions;
@@ -26,7 +26,7 @@ fn a_tenant_over_its_quota_can_repeat_and_remove_but_not_add(world: &World) {
     let more = upload(API, &[written(&kept(&own, id(2), "c"))], &["c"]);
     assert_eq!(server.post(path, &token, &more).problem(403)["title"], "Quota exceeded");
     server.post("/v1/notes", &token, &json!({ "project": "other", "text": "c" })).problem(403);
-    let removal = record(&own, id(3), Body::Removed { record: id(0), why: WhyGone::Forgotten });
+    let removal = record(&own, id(3), Body::forgets(id(0)));
     // The removal is taken, although what comes with it is not.
     let mixed = upload(API, &[written(&kept(&own, id(2), "c")), written(&removal)], &["c"]);
     let refused = server.post(path, &token, &mixed).problem(403);
@@ -41,9 +41,7 @@ fn removals_of_nothing_need_room_once_a_tenant_is_far_over_its_quota(world: &Wor
     let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
     let token = server.token("acme", "ana", TokenScope::Write);
     server.accounts.set_max_records(&TenantId("acme".into()), 10).unwrap();
-    let removal = |number: u64, of: u64| {
-        written(&record(&own, id(number), Body::Removed { record: id(of), why: WhyGone::Forgotten }))
-    };
+    let removal = |number: u64, of: u64| written(&record(&own, id(number), Body::forgets(id(of))));
     let send = |records: &[serde_json::Value], texts: &[&str]| {
         server.post("/v1/sync/records", &token, &upload(API, records, texts))
     };
@@ -157,8 +155,8 @@ fn the_figures_show_the_lag_of_the_index_to_admins(world: &World) {
     let page = server.get("/metrics", &admin);
     assert_eq!(page.status, 200);
     for line in [
-        "weir_tenant_records 1",
-        "weir_tenant_projects 1",
+        "weir_tenant_records{tenant=\"acme\"} 1",
+        "weir_tenant_projects{tenant=\"acme\"} 1",
         "weir_index_lag_records 0",
         "weir_index_failures_total 0",
         "weir_http_requests_total{route=\"/v1/notes\",status=\"201\"} 1",
@@ -167,7 +165,7 @@ fn the_figures_show_the_lag_of_the_index_to_admins(world: &World) {
         assert!(page.body.lines().any(|found| found == line), "{line}\n{}", page.body);
     }
     let stranger = server.token("umbrella", "eve", TokenScope::Admin);
-    assert!(server.get("/metrics", &stranger).body.contains("weir_tenant_records 0\n"));
+    assert!(server.get("/metrics", &stranger).body.contains("weir_tenant_records{tenant=\"umbrella\"} 0\n"));
 }
 
 fn each_change_is_in_the_audit(world: &World) {

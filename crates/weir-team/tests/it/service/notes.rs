@@ -5,7 +5,7 @@ use weir_core::Reference;
 use weir_records::{Body, MAX_ABOUT, TextKey, TokenScope};
 use weir_team::ServiceOptions;
 
-use super::support::{API, World, encoded, ids, kept, options, record, scope, upload, written};
+use super::support::{API, Reply, TestServer, World, encoded, ids, kept, options, record, scope, upload, written};
 use crate::support::files;
 
 fn a_note_of_one_user_is_found_by_another_with_its_author(world: &World) {
@@ -50,6 +50,58 @@ fn an_entry_says_that_more_was_said_about_it_than_was_read(world: &World) {
     assert!(text.contains("confirmed by ana, going by the newest 100 records about it\n"), "{text}");
 }
 
+/// Returns the id in the answer to a note with a key.
+fn keyed(server: &TestServer, token: &str, key: &str, note: &Value) -> Reply {
+    let body = note.to_string();
+    let length = body.len();
+    server.exchange(&format!(
+        "POST /v1/notes HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+         Idempotency-Key: {key}\r\nX-Request-Id: test-1\r\nContent-Length: {length}\r\n\r\n{body}"
+    ))
+}
+
+fn a_note_that_is_sent_again_is_stored_once(world: &World) {
+    let server = world.server();
+    let (ana, ben) = (server.token("acme", "ana", TokenScope::Write), server.token("acme", "ben", TokenScope::Write));
+    let old = server.note(&ben, API, "The pool has eight connections.");
+    let note = json!({ "project": API, "text": "The pool has ten connections.", "supersedes": old });
+    let first = keyed(&server, &ana, "a-1", &note).ok(201);
+    let head = server.download(&ana, API, 10).len();
+    assert_eq!(keyed(&server, &ana, "a-1", &note).ok(201), first);
+    // From the same user with another token, and on another server.
+    let other_token = server.token("acme", "ana", TokenScope::Write);
+    assert_eq!(keyed(&world.server_named("two", options()), &other_token, "a-1", &note).ok(201), first);
+    assert_eq!(server.download(&ana, API, 10).len(), head, "nothing is added");
+    let changed = json!({ "project": API, "text": "The pool has twelve connections." });
+    let problem = keyed(&server, &ana, "a-1", &changed).problem(422);
+    assert!(problem["detail"].as_str().unwrap().contains("Idempotency-Key"), "{problem}");
+    assert_ne!(keyed(&server, &ben, "a-1", &note).ok(201)["id"], first["id"], "a key is that of a user");
+    keyed(&server, &ana, &"x".repeat(300), &note).problem(400);
+    let path = format!("/v1/entries/{}?project={}", first["id"].as_str().unwrap(), encoded(API));
+    server.send("DELETE", &path, &ana, "").ok(200);
+    let again = keyed(&server, &ana, "a-1", &note).ok(201);
+    assert_eq!((&again["id"], &again["reference"]), (&first["id"], &json!(null)), "it stays forgotten");
+}
+
+fn of_requests_with_one_key_at_once_one_is_stored(world: &World) {
+    let server = world.server();
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let projects = [API, "web"];
+    let ids: Vec<Value> = std::thread::scope(|threads| {
+        let (server, token) = (&server, &token);
+        let send = |number: usize| {
+            let note = json!({ "project": projects[number % 2], "text": "at once" });
+            threads.spawn(move || keyed(server, token, &format!("b-{}", number % 2), &note).ok(201)["id"].clone())
+        };
+        let sent: Vec<_> = (0..8).map(send).collect();
+        sent.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let stored: std::collections::BTreeSet<String> = ids.iter().map(Value::to_string).collect();
+    assert_eq!(stored.len(), 2, "{ids:?}");
+    let count = |project: &str| server.search(&token, project, "once").len();
+    assert_eq!(projects.map(count), [1, 1]);
+}
+
 fn only_the_author_forgets_a_note_and_then_it_is_gone(world: &World) {
     let server = world.server();
     let (ana, ben) = (server.token("acme", "ana", TokenScope::Write), server.token("acme", "ben", TokenScope::Write));
@@ -61,6 +113,33 @@ fn only_the_author_forgets_a_note_and_then_it_is_gone(world: &World) {
     server.get(&path, &ana).problem(404);
     assert_eq!(server.search(&ben, API, "ephemeral"), [""; 0]);
     assert_eq!(server.download(&ben, API, 10).len(), 1, "the removal itself");
+}
+
+fn an_admin_removes_a_members_note_and_the_audit_says_who(world: &World) {
+    let server = world.server();
+    let (ana, ben) = (server.token("acme", "ana", TokenScope::Admin), server.token("acme", "ben", TokenScope::Write));
+    let id = server.note(&ben, API, "a leaked secret");
+    let path = format!("/v1/entries/{id}?project={}", encoded(API));
+    let refused = server.send("DELETE", &path, &ana, "").problem(403);
+    assert!(refused["hint"].as_str().unwrap().contains("as_admin=true"), "{refused}");
+    let as_admin = format!("{path}&as_admin=true");
+    let other = server.note(&ana, API, "not for ben to remove");
+    let others = format!("/v1/entries/{other}?project={}&as_admin=true", encoded(API));
+    server.send("DELETE", &others, &ben, "").problem(403);
+    let proof = server.send("DELETE", &as_admin, &ana, "").ok(200);
+    assert_eq!(proof["left"], json!({ "log": 0, "index": 0, "texts": 0 }));
+    server.get(&path, &ben).problem(404);
+    assert_eq!(server.search(&ben, API, "leaked"), [""; 0]);
+    let removal = server.download(&ben, API, 10).pop().unwrap();
+    assert_eq!(removal["author"]["user"], "ana", "{removal}");
+    assert_eq!((&removal["body"]["removed"]["as_admin"], &removal["format"]), (&json!(true), &json!(3)), "{removal}");
+    // Only a server says that somebody is an admin.
+    let mut forged = removal;
+    forged["id"] = json!(ids()(0).to_string());
+    forged["body"]["removed"]["record"] = json!(other);
+    let refused = server.post("/v1/sync/records", &ana, &upload(API, &[forged], &[])).problem(422);
+    assert_eq!(refused["refused"][0]["status"], 403, "{refused}");
+    assert!(world.audit("acme").contains(&"ana remove as admin".to_owned()), "{:?}", world.audit("acme"));
 }
 
 fn an_entry_whose_text_is_gone_says_so_and_can_be_forgotten(world: &World) {
@@ -136,7 +215,10 @@ fn a_reference_of_many_entries_shows_the_oldest_and_says_that_there_are_more(wor
 on_each_backend! {
     a_note_of_one_user_is_found_by_another_with_its_author,
     an_entry_says_that_more_was_said_about_it_than_was_read,
+    a_note_that_is_sent_again_is_stored_once,
+    of_requests_with_one_key_at_once_one_is_stored,
     only_the_author_forgets_a_note_and_then_it_is_gone,
+    an_admin_removes_a_members_note_and_the_audit_says_who,
     an_entry_whose_text_is_gone_says_so_and_can_be_forgotten,
     a_secret_in_a_note_is_redacted_and_a_wrong_field_is_named,
     a_reference_of_many_entries_shows_the_oldest_and_says_that_there_are_more,

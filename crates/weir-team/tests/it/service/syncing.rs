@@ -1,7 +1,7 @@
 //! Tests uploads and downloads.
 
 use serde_json::{Value, json};
-use weir_core::{NoteKind, WhyGone};
+use weir_core::NoteKind;
 use weir_records::{Audience, Body, Kept, NoteFields, NoteFile, TokenScope};
 
 use super::support::{API, World, encoded, ids, kept, record, scope, upload, written};
@@ -178,7 +178,7 @@ fn a_removal_from_a_machine_leaves_nothing(world: &World) {
     let secret = written(&kept(&own, id(0), "zanzibarian"));
     server.post(SYNC, &token, &upload(API, std::slice::from_ref(&secret), &["zanzibarian"])).ok(200);
     assert_eq!(server.search(&token, API, "zanzibarian"), ["zanzibarian"]);
-    let removal = Body::Removed { record: id(0), why: WhyGone::Forgotten };
+    let removal = Body::forgets(id(0));
     let removal = written(&record(&own, id(1), removal));
     server.post(SYNC, &token, &upload(API, std::slice::from_ref(&removal), &[])).ok(200);
     assert_eq!(server.search(&token, API, "zanzibarian"), [""; 0]);
