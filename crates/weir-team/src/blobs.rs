@@ -72,7 +72,7 @@ impl ObjectBlobs {
         });
         let inflate = |fetched: object_store::Result<Result<Option<Fetched>>>| {
             let fetched = fetched.unwrap_or_else(|error| Err(from_store(&error, READ)))?;
-            fetched.map(|fetched| fetched.inflate()).transpose()
+            fetched.map(Fetched::inflate).transpose()
         };
         self.at_once(fetches).into_iter().map(inflate).collect()
     }

@@ -191,19 +191,25 @@ pub fn a_position_beyond_the_head_is_refused(new: NewShelf<'_>) {
 /// A batch ends with the record that reaches the limit in bytes, and the next one begins after it.
 pub fn a_batch_is_bounded_in_bytes(new: NewShelf<'_>) {
     let shelf = new();
-    let title = "word ".repeat(MAX_READ_BYTES / 10);
-    let large = |text: &str| NewRecord::new(EntryKind::Note, Audience::Team, title.as_str(), text);
-    let kept: Vec<RecordId> =
-        (0..5).map(|number| shelf.keep(&ana(), large(&number.to_string()), NOW).unwrap().id).collect();
-    let (mut at, mut read, mut sizes) = (Position(0), Vec::new(), Vec::new());
-    while at < Position(5) {
+    let (first, host) = (keep(&shelf, &ana(), "first"), HostId::random().unwrap());
+    let large = |index| {
+        let mut kept = first.body.kept().unwrap().clone();
+        kept.title = "word ".repeat(MAX_READ_BYTES / 10);
+        Record { id: RecordId { host, index }, body: Body::Kept(Box::new(kept)), ..first.clone() }
+    };
+    let appended: Vec<RecordId> = (0..5).map(|index| RecordId { host, index }).collect();
+    for id in &appended {
+        shelf.ports().log.append(&ana(), &[large(id.index)]).unwrap();
+    }
+    let (mut at, mut read, mut sizes) = (Position(1), Vec::new(), Vec::new());
+    while at < Position(6) {
         let batch = shelf.ports().log.read_since(&ben(), at, 100, Readers::Scope).unwrap();
-        assert_eq!(batch.head, Position(5));
+        assert_eq!(batch.head, Position(6));
         sizes.push(batch.records.len());
         read.extend(batch.records.iter().map(|stored| stored.record.id));
         at = batch.next;
     }
-    assert_eq!((read, sizes), (kept, vec![2, 2, 1]));
+    assert_eq!((read, sizes), (appended, vec![2, 2, 1]));
 }
 
 /// A request that is repeated is kept once, for its user in its tenant and for a day, and after the note was forgotten
