@@ -127,7 +127,7 @@ pub fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandE
         context.report_progress(&progress(at, found.len(), &transcript.name));
         play(&stage, at, transcript, &mut report)?;
     }
-    // Whoever reads the data can replay with other settings.
+    // A program that reads the data can replay with other settings.
     if !arguments.get_flag("json") {
         report.advice = trials::advice(context, &stage, &found, &report)?;
     }

@@ -1,4 +1,4 @@
-//! `weir bug`: writes a report for whoever looks into a problem. Invariant: it has only numbers, and words that this
+//! `weir bug`: writes a report for those who look into a problem. Invariant: it has only numbers, and words that this
 //! program knows: what a user, a client, a file or the machine wrote is compared with such words, and never copied.
 
 mod kinds;
