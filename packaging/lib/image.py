@@ -1,7 +1,7 @@
 """Builds the OCI image of a program, without a daemon and without a base image: the program, a user, and the texts.
 
-A program that needs libraries brings those of this machine along, so that the image can be tried; releases are static and
-bring none. The file is an OCI layout in a tar, which docker, podman and skopeo load and push.
+A program that needs libraries brings those of this machine along, so that the image can be tried; releases are static
+and bring none. The file is an OCI layout in a tar, which docker, podman and skopeo load and push.
 """
 
 import gzip

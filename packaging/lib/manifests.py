@@ -30,7 +30,9 @@ ARCH_TARGETS = {"aarch64": NIX_TARGETS["aarch64-linux"], "x86_64": NIX_TARGETS["
 
 def write(out, archives):
     """Writes all manifests for which there are archives, which are checksums by target. Returns their names."""
-    texts = {f"{NAME}.rb": formula(archives), "flake.nix": flake(archives)}
+    texts = {}
+    if _present(FORMULA_TARGETS, archives):
+        texts |= {f"{NAME}.rb": formula(archives), "flake.nix": flake(archives)}
     if _present(ARCH_TARGETS, archives):
         texts["PKGBUILD"] = pkgbuild(archives)
     if WINDOWS in archives:
@@ -92,7 +94,8 @@ def scoop(checksum):
     """The manifest for Scoop."""
     folder = f"weir-{version()}-{WINDOWS}"
     # What stands for the version in the manifests of later releases.
-    later = {"url": address(WINDOWS).replace(version(), "$version"), "extract_dir": folder.replace(version(), "$version")}
+    later = {"url": address(WINDOWS), "extract_dir": folder}
+    later = {name: value.replace(version(), "$version") for name, value in later.items()}
     manifest = {
         "version": version(),
         "description": SUMMARY,
@@ -122,8 +125,8 @@ def winget(checksum):
 
 def _present(targets, archives):
     """The first target of each kind of which there is an archive."""
-    found = {one: next((target for target in possible if target in archives), None) for one, possible in targets.items()}
-    return {one: target for one, target in found.items() if target}
+    found = {name: [one for one in possible if one in archives] for name, possible in targets.items()}
+    return {name: present[0] for name, present in found.items() if present}
 
 
 def _quoted(words):
@@ -131,5 +134,6 @@ def _quoted(words):
 
 
 def _fill(template, values):
-    common = {"VERSION": version(), "SUMMARY": SUMMARY, "HOMEPAGE": repository(), "AUTHORS": AUTHORS, "LICENCE": LICENCE}
+    common = {"VERSION": version(), "HOMEPAGE": repository()}
+    common |= {"SUMMARY": SUMMARY, "AUTHORS": AUTHORS, "LICENCE": LICENCE}
     return filled(PACKAGING / template, common | values)

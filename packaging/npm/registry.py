@@ -15,8 +15,8 @@ import threading
 
 
 def packages(folder):
-    """The manifest of each package, and its file."""
-    for path in sorted(pathlib.Path(folder).glob("*.tgz")):
+    """The manifest of each package, and its file. Features for development containers have the same ending."""
+    for path in sorted(pathlib.Path(folder).glob("weir-cli*.tgz")):
         with tarfile.open(path) as archive:
             yield json.load(archive.extractfile("package/package.json")), path
 
