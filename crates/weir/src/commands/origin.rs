@@ -316,6 +316,12 @@ mod tests {
             "sh install.sh --prefix '/home/me/my tools'",
             "sh install.sh --uninstall --prefix '/home/me/my tools'",
         );
+        check("/opt/my tools/weir", None, "unknown", "not known", "rm '/opt/my tools/weir'");
+        check("/opt/weir", Some("spaceship"), "unknown", "not known", "rm /opt/weir");
+    }
+
+    #[test]
+    fn the_marker_tells_which_package_manager_of_the_system_has_the_program() {
         check("/usr/bin/weir", Some("deb weir"), "deb", "sudo apt install", "sudo apt remove weir");
         check("/usr/bin/weir", Some("rpm weir"), "rpm", "sudo dnf upgrade", "sudo dnf remove weir");
         check(
@@ -332,8 +338,6 @@ mod tests {
             "nix profile upgrade weir-cli",
             "nix profile remove weir-cli",
         );
-        check("/opt/my tools/weir", None, "unknown", "not known", "rm '/opt/my tools/weir'");
-        check("/opt/weir", Some("spaceship"), "unknown", "not known", "rm /opt/weir");
     }
 
     #[test]
