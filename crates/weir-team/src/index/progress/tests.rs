@@ -1,3 +1,4 @@
+//! Kills the index between a commit and the database of its positions.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use super::*;
