@@ -8,7 +8,6 @@ calls of their own. The second table has the texts behind a stub of S3 that wait
 """
 
 import asyncio
-import glob
 import http.client
 import json
 import multiprocessing
@@ -84,7 +83,8 @@ async def answer(reader, writer):
                 first, last = headers["range"].removeprefix("bytes=").split("-")
                 start = int(first) if first else max(0, size - int(last))
                 content = content[start:int(last) + 1 if first else size]
-                status, extra = "206 Partial Content", f"Content-Range: bytes {start}-{start + len(content) - 1}/{size}\r\n"
+                status = "206 Partial Content"
+                extra = f"Content-Range: bytes {start}-{start + len(content) - 1}/{size}\r\n"
         writer.write(f"HTTP/1.1 {status}\r\nContent-Length: {len(content)}\r\nETag: \"1\"\r\n"
                      f"Last-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n{extra}\r\n".encode())
         if method != "HEAD":
@@ -120,8 +120,8 @@ class Server:
     def __init__(self, program, data, texts, environment=None):
         arguments = ["serve", "--data", data, "--database", DATABASE, "--texts", texts, "--copy-index", "0",
                      "--bind", "127.0.0.1:0"]
-        self.process = subprocess.Popen([PROGRAMS[program], *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        text=True, env={**os.environ, **(environment or {})})
+        self.process = subprocess.Popen([PROGRAMS[program], *arguments], stdout=subprocess.PIPE, text=True,
+                                        stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})})
         while not (found := re.search(r"http://([0-9.]+:\d+)", line := self.process.stdout.readline())):
             if not line:
                 raise SystemExit(f"error: the server `{program}` does not start")
@@ -196,7 +196,7 @@ def calls(server, head):
         "search, 10 hits": (60, lambda: server.search(f"common {random.choice(WORDS)}")),
         "search, 1 hit": (60, lambda: server.search(rare.pop(), 1)),
         "page of 500": (8, lambda: server.read(random.randrange(max(1, ENTRIES - 500)), 500)),
-        "note": (20, lambda: server.ask("POST", "/v1/notes", {"project": PROJECT, "text": f"common {random.random()}"})),
+        "note": (20, lambda: server.ask("POST", "/v1/notes", {"project": PROJECT, "text": f"c {random.random()}"})),
         "upload of 20": (10, lambda: server.upload(20)),
         "upload of 200": (4, lambda: server.upload(200)),
     }
@@ -282,7 +282,8 @@ def main():
             transactions, statements = found[name, program, "count"]
             cells += [f"{transactions:.0f} / {statements:.0f}", f"{server_ms:.1f}", f"{postgres_ms:.1f}"]
         rows[name] = cells
-    columns = [f"{program}: {what}" for program in PROGRAMS for what in ("transactions / statements", "server ms", "PostgreSQL ms")]
+    measured = ("transactions / statements", "server ms", "PostgreSQL ms")
+    columns = [f"{program}: {what}" for program in PROGRAMS for what in measured]
     table(f"{head} records, texts in a folder, CPU time", columns, rows)
 
     # The texts 15 ms away: the time that somebody waits.
@@ -294,6 +295,7 @@ def main():
     for program in PROGRAMS:
         with Server(program, f"{FOLDER}/{program}", "s3://texts", s3) as server:
             server.catch_up()
+            head = server.read(0, 1)["head"]
             for name, (times, call) in calls(server, head).items():
                 waited.setdefault((name, program), []).append(measure(server, call, min(times, 5))[2])
     for program in PROGRAMS:
