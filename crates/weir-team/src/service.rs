@@ -37,7 +37,6 @@ use axum::middleware::map_response;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get, post};
 use serde_json::json;
-use weir_core::wording::one_line;
 use weir_core::{Scope, Timestamp};
 use weir_http::answer;
 use weir_http::listen::ServerLimits;
@@ -291,16 +290,6 @@ impl Service {
     }
 }
 
-/// Says that this server does not have a tool, and where it may be.
-fn not_here(name: &str) -> Problem {
-    let shown = one_line(name, 80);
-    if !name.starts_with("ctx_") && !name.starts_with("context_") {
-        return Problem::new(StatusCode::NOT_FOUND, "Unknown tool", format!("there is no tool `{shown}`"));
-    }
-    Problem::new(StatusCode::NOT_IMPLEMENTED, "Local tool", format!("a team server does not offer `{shown}`"))
-        .hint("tools that run code or touch files are those of `weir mcp` on your machine")
-}
-
 type Served = State<Arc<Service>>;
 type Answered = Result<Response, Problem>;
 type GivenName = Result<Path<String>, axum::extract::rejection::PathRejection>;
@@ -386,7 +375,7 @@ async fn tool(State(service): Served, name: GivenName, request: Request) -> Answ
     let name = name_of(name);
     let Some(tool) = name.as_deref().ok().and_then(TeamTool::find) else {
         service.admit(&parts, TokenScope::Read).await?;
-        return Err(not_here(&name?));
+        return Err(tools::not_here(&name?));
     };
     let caller = service.admit(&parts, tool.scope()).await?;
     let body = whole_body(body).await?;

@@ -45,21 +45,26 @@ impl SqliteAccounts {
         loop {
             let some = self.database.write(doing, |tx| {
                 check_unlocked(tx, doing)?;
-                let mut statement = tx.prepare_cached(
-                    "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ?1 LIMIT ?2)
-                     RETURNING tenant, action",
-                )?;
-                let gone = statement.query_map(params![before.0, MAX_ROWS], |row| Ok((row.get(0)?, row.get(1)?)))?;
-                let gone: Vec<(String, String)> = gone.collect::<rusqlite::Result<_>>()?;
+                let mut statement =
+                    tx.prepare_cached("SELECT id, tenant, action FROM audit WHERE at < ?1 ORDER BY id LIMIT ?2")?;
+                let old = statement.query_map(params![before.0, MAX_ROWS], |row| {
+                    Ok::<(i64, String, String), _>((row.get(0)?, row.get(1)?, row.get(2)?))
+                })?;
+                let old: Vec<(i64, String, String)> = old.collect::<rusqlite::Result<_>>()?;
+                let Some((last, ..)) = old.last() else { return Ok(0) };
                 let mut told = BTreeMap::<&str, u64>::new();
                 // That such rows were deleted is not worth another row.
-                for (tenant, _) in gone.iter().filter(|(_, action)| action != EXPIRED_AUDIT) {
+                for (_, tenant, _) in old.iter().filter(|(_, _, action)| action != EXPIRED_AUDIT) {
                     *told.entry(tenant).or_default() += 1;
                 }
                 for (tenant, count) in told {
                     audit(tx, &TenantId(tenant.to_owned()), EXPIRED_AUDIT, &format!("{count} rows of the audit"))?;
                 }
-                Ok(gone.len() as u64)
+                // The newest row stays, since its number marks how far heads were walked over, and no other may get it.
+                let mut delete = tx.prepare_cached(
+                    "DELETE FROM audit WHERE at < ?1 AND id <= ?2 AND id < (SELECT max(id) FROM audit)",
+                )?;
+                Ok(delete.execute(params![before.0, last])? as u64)
             })?;
             if some == 0 {
                 return Ok(deleted);

@@ -7,12 +7,13 @@ mod look_back;
 mod newest;
 mod shown;
 
+use axum::http::StatusCode;
 use rmcp::model::Tool;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use weir_core::wording::counted;
+use weir_core::wording::{counted, one_line};
 use weir_http::problem::Problem;
 use weir_records::{PortError, TokenScope};
 use weir_tools::{Effect, SharedTool, schema};
@@ -262,6 +263,16 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Problem> {
     serde_json::from_value(arguments).map_err(|error| {
         invalid(format!("cannot use the arguments: {}", complaint(&error))).hint("docs/team.md lists them")
     })
+}
+
+/// Says that this server does not have a tool, and where it may be.
+pub(super) fn not_here(name: &str) -> Problem {
+    let shown = one_line(name, 80);
+    if !name.starts_with("ctx_") && !name.starts_with("context_") {
+        return Problem::new(StatusCode::NOT_FOUND, "Unknown tool", format!("there is no tool `{shown}`"));
+    }
+    Problem::new(StatusCode::NOT_IMPLEMENTED, "Local tool", format!("a team server does not offer `{shown}`"))
+        .hint("tools that run code or touch files are those of `weir mcp` on your machine")
 }
 
 #[cfg(test)]

@@ -241,7 +241,7 @@ fn played(env: &Env, arguments: &ArgMatches) -> Result<Answer, CommandError> {
         runtime.block_on(async {
             let play = async {
                 let (done, answer) = tokio::sync::oneshot::channel();
-                scope.spawn(|| done.send(demo::run(env, arguments, &is_stopped)));
+                scope.spawn(|| drop(done.send(demo::run(env, arguments, &is_stopped))));
                 answer.await.unwrap_or_else(|_| Err(CommandError::broken("the demo ended without an answer")))
             };
             tokio::pin!(play);
@@ -313,6 +313,14 @@ fn window_report(context: &Context, arguments: &ArgMatches) -> Result<Answer, Co
     window::run(context, arguments, &settings)
 }
 
+fn synced(context: &Context, arguments: &ArgMatches, printing: &Printing) -> Result<ExitCode, CommandError> {
+    if arguments.get_flag("watch") {
+        return Err(sync::watch(context, arguments, |answer| printing.finish(answer).map(drop)));
+    }
+    let answer = sync::run(context, arguments)?;
+    answer.map_or(Ok(ExitCode::SUCCESS), |answer| printing.finish(answer))
+}
+
 fn call(
     runtime: &tokio::runtime::Runtime,
     context: Context,
@@ -347,12 +355,8 @@ fn call(
     if name == "ui" {
         return runtime.block_on(weir_ui::run(&context, arguments)).map(|()| ExitCode::SUCCESS);
     }
-    if name == sync::SYNC && arguments.get_flag("watch") {
-        return Err(sync::watch(&context, arguments, |answer| printing.finish(answer).map(drop)));
-    }
     if name == sync::SYNC {
-        let answer = sync::run(&context, arguments)?;
-        return answer.map_or(Ok(ExitCode::SUCCESS), |answer| printing.finish(answer));
+        return synced(&context, arguments, &printing);
     }
     if let Some(running) = awaited(&context, name, arguments) {
         return printing.finish(runtime.block_on(running)?);

@@ -4,6 +4,7 @@
 mod forgetting;
 mod git;
 mod sealing;
+mod watch;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -15,13 +16,12 @@ use weir_core::Reference;
 use weir_core::wording::{counted, one_line};
 use weir_host::answer::{Answer, references};
 use weir_host::error::{CommandError, ErrorKind};
-use weir_host::paint;
 use weir_host::when;
 use weir_records::{HostId, MAX_NAME_BYTES, is_name};
 use weir_store::{TeamConnection, TeamDb};
-use weir_sync::{
-    ConnectedServer, Exchange, GIT, NOTES_FOLDER, NewsListener, ReleasedToken, Report, Server, SharedFolder, Vault,
-};
+use weir_sync::{ConnectedServer, Exchange, GIT, NOTES_FOLDER, ReleasedToken, Report, Server, SharedFolder, Vault};
+
+pub(crate) use self::watch::watch;
 
 pub(crate) const SYNC: &str = "sync";
 /// The folder in which a project that is not connected tries what it would send.
@@ -119,36 +119,6 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
         }
         result => result.map(|answer| Some(answer).filter(|_| is_dry || !is_quiet)),
     }
-}
-
-/// Syncs, and again whenever there is something new, until it is interrupted. `print` is given what happened. Returns
-/// why it ended by itself.
-pub(crate) fn watch(
-    context: &Context,
-    arguments: &ArgMatches,
-    mut print: impl FnMut(Answer) -> Result<(), CommandError>,
-) -> CommandError {
-    let begun = run(context, arguments).and_then(|answer| {
-        answer.map_or(Ok(()), &mut print)?;
-        NewsListener::try_new(context)?.ok_or_else(|| {
-            CommandError::new(ErrorKind::Failed, "cannot listen for news: another process does already")
-                .hint("a client with `weir mcp` listens while it is open; `weir sync` syncs now")
-        })
-    });
-    let exchange = || match run(context, arguments)? {
-        Some(answer) if has_news(&answer.data) => print(answer),
-        _ => Ok(()),
-    };
-    match begun {
-        Ok(listener) => listener.listen(exchange, |error| paint::warn(&error.to_string())),
-        Err(error) => error,
-    }
-}
-
-/// Whether an exchange has sent or received something.
-fn has_news(data: &Value) -> bool {
-    let is_some = |name: &str| data[name].as_array().is_some_and(|list| !list.is_empty());
-    data["sent"] != 0 || is_some("received") || is_some("removed")
 }
 
 fn exchange(
