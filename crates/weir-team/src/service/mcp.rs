@@ -21,9 +21,10 @@ use weir_http::problem::Problem;
 use weir_http::request_limits::whole_body;
 use weir_records::TokenScope;
 
+use super::Service;
 use super::callers::Caller;
+use super::tools::not_here;
 use super::tools::{TEAM_TOOLS, TeamTool};
-use super::{Service, not_here};
 
 /// The instructions that the model gets once, at the beginning of a session.
 const INSTRUCTIONS: &str = "The team's shared decisions and findings. Search before asking or redoing work; record \
