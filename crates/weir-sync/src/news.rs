@@ -6,7 +6,7 @@
 use std::fs::{File, TryLockError};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use weir_context::Context;
 use weir_core::{Origin, Timestamp};
@@ -20,6 +20,8 @@ use super::token::read_token;
 
 /// Locked by the process that listens.
 const LOCK_FILE: &str = "team.listening";
+/// How long a server may say nothing until its listener counts as cut off. It says every 25 seconds that it is there.
+const MAX_SILENCE: Duration = Duration::from_secs(90);
 /// How often a process that would listen looks whether another one still does.
 const RETRY: Duration = Duration::from_secs(60);
 /// How long to wait after a failure, at first and at most. Each further failure doubles it.
@@ -30,13 +32,16 @@ const MAX_PAUSE: Duration = Duration::from_secs(5 * 60);
 pub struct NewsListener<'a> {
     context: &'a Context,
     folder: PathBuf,
-    _lock: File,
+    /// Its time says when the server was heard last.
+    lock: File,
 }
 
-/// Whether some process listens for the store in a folder.
+/// Whether some process listens for the store in a folder, and the server has said something lately.
 pub(super) fn is_listened(folder: &Path) -> bool {
-    let file = File::open(folder.join(LOCK_FILE));
-    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    let Ok(file) = File::open(folder.join(LOCK_FILE)) else { return false };
+    let heard = file.metadata().and_then(|about| about.modified());
+    let is_fresh = heard.is_ok_and(|heard| heard.elapsed().is_ok_and(|age| age < MAX_SILENCE));
+    is_fresh && matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 /// Listens as long as the project is connected, and starts an exchange in its own process whenever there is something
@@ -69,7 +74,7 @@ impl<'a> NewsListener<'a> {
             .open(path)
             .map_err(|error| cannot_listen(&error))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Some(Self { context, folder, _lock: lock })),
+            Ok(()) => Ok(Some(Self { context, folder, lock })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(cannot_listen(&error)),
         }
@@ -107,6 +112,8 @@ impl<'a> NewsListener<'a> {
         let server = ConnectedServer::for_news(self.context.env(), &known.server, token, known.project.clone())?;
         let mut failed = None;
         let answered = server.listen(known.position, |heard| {
+            // Hooks that do not see it ask the server themselves.
+            let _ = self.lock.set_modified(SystemTime::now());
             let done = match heard {
                 Heard::News => exchange(),
                 Heard::Nothing if self.has_something_to_send() => exchange(),

@@ -17,7 +17,7 @@ use weir_records::{ErrorKind as RecordErrorKind, Kept, PortError, Record, is_nam
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long the server may tell news in one answer. It ends the answer before.
-const NEWS_TIMEOUT: Duration = Duration::from_secs(11 * 60);
+const NEWS_TIMEOUT: Duration = Duration::from_secs(61 * 60);
 /// How long a server may take to say that it is there. One that does not is not asked for more.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often a request is repeated because the server asks to wait.

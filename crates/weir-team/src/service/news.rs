@@ -16,7 +16,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 use weir_core::{ProjectKey, Scope, TenantId};
 use weir_http::listen::asked_to_end;
 use weir_http::problem::Problem;
@@ -27,11 +27,13 @@ use super::answers::read_query;
 use super::callers::Caller;
 
 /// How long an answer lasts at most. A token that was revoked meanwhile is noticed then.
-const MAX_LISTENING: Duration = Duration::from_secs(10 * 60);
+const MAX_LISTENING: Duration = Duration::from_secs(60 * 60);
 /// How often a line is sent while there is nothing new, so that what lies between keeps the connection.
 const HEARTBEAT: Duration = Duration::from_secs(25);
-/// The least time between two pieces of news, which bounds what a team that writes all the time costs its listeners.
-const PAUSE: Duration = Duration::from_secs(2);
+/// How many pieces of news a listener is told at once, and how long after that another one. Each of them makes a machine
+/// ask for records, and a team that writes all the time costs no more than machines that ask every few minutes.
+const BURST: u32 = 4;
+const REFILL: Duration = Duration::from_secs(5 * 60);
 /// When a machine that found no room should try again.
 const RETRY_SECONDS: u64 = 5 * 60;
 
@@ -62,6 +64,27 @@ pub(super) struct News {
 struct Listener {
     head: watch::Receiver<Position>,
     _places: [OwnedSemaphorePermit; 2],
+}
+
+/// When a listener may be told something.
+struct Allowance {
+    /// When all that was told is paid for.
+    paid: Instant,
+}
+
+impl Allowance {
+    fn new(now: Instant) -> Self {
+        Self { paid: now }
+    }
+
+    /// Returns when the next piece of news may be told.
+    fn next(&self) -> Option<Instant> {
+        self.paid.checked_sub(REFILL * (BURST - 1))
+    }
+
+    fn spend(&mut self, now: Instant) {
+        self.paid = self.paid.max(now) + REFILL;
+    }
 }
 
 impl News {
@@ -140,19 +163,28 @@ pub(super) async fn news(State(service): State<Arc<Service>>, request: Request) 
         Ok(head)
     };
     let is_behind = service.call_for(caller, head).await? != Position(wanted.after);
-    let told = stream::unfold((listener, is_behind), move |(mut listener, is_behind)| async move {
-        if !is_behind {
+    let allowance = Allowance::new(Instant::now());
+    let told =
+        stream::unfold((listener, allowance, is_behind), move |(mut listener, mut allowance, is_behind)| async move {
+            let news = async {
+                if !is_behind {
+                    listener.head.changed().await.ok()?;
+                }
+                if let Some(next) = allowance.next() {
+                    sleep_until(next).await;
+                }
+                Some(())
+            };
             tokio::select! {
-                changed = listener.head.changed() => changed.ok()?,
+                news = news => news?,
                 () = sleep_until(until) => return None,
                 () = asked_to_end() => return None,
             }
-        }
-        // What is told in the pause before it is told with it.
-        sleep(if is_behind { Duration::ZERO } else { PAUSE }).await;
-        listener.head.mark_unchanged();
-        Some((Ok::<_, Infallible>(Event::default().event("news").data("new")), (listener, false)))
-    });
+            // What was told meanwhile is told with it.
+            listener.head.mark_unchanged();
+            allowance.spend(Instant::now());
+            Some((Ok::<_, Infallible>(Event::default().event("news").data("new")), (listener, allowance, false)))
+        });
     let waiting = KeepAlive::new().interval(HEARTBEAT).text("nothing new");
     Ok(Sse::new(told).keep_alive(waiting).into_response())
 }
@@ -196,6 +228,20 @@ mod tests {
         assert!(news.is_listened(&scope("acme", "web")) && !news.is_listened(&scope("nobody", "listens")));
         drop(listeners);
         assert!(!news.is_listened(&scope("acme", "api")));
+    }
+
+    #[test]
+    fn news_come_at_once_until_there_were_many() {
+        let begun = Instant::now() + REFILL * BURST;
+        let (mut allowance, mut now, mut told) = (Allowance::new(begun), begun, Vec::new());
+        for _ in 0..BURST + 2 {
+            now = now.max(allowance.next().unwrap());
+            told.push((now - begun).as_secs());
+            allowance.spend(now);
+        }
+        assert_eq!(told, [0, 0, 0, 0, 300, 600]);
+        now += REFILL * 2;
+        assert!(allowance.next().unwrap() < now - REFILL);
     }
 
     #[test]
