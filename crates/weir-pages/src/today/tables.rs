@@ -13,9 +13,6 @@ use crate::sessions;
 use crate::shell::Shell;
 use crate::text::Text;
 
-/// How precisely an estimate is shown, in tokens.
-const ESTIMATE_STEP: u64 = 1_000;
-
 /// An output that was held back.
 #[derive(Debug, Clone)]
 pub struct HeldOutput {
@@ -213,7 +210,7 @@ fn held_table(held: &[HeldOutput], shell: &Shell) -> Table {
         },
         cells: vec![
             Cell::plain(known(output.tokens.map(|tokens| match output.is_estimated {
-                true => format!("about {}", count(tokens - tokens % ESTIMATE_STEP)),
+                true => format!("about {}", count(tokens)),
                 false => count(tokens),
             }))),
             Cell::plain(known(output.shown.map(count))),

@@ -175,7 +175,7 @@ fn a_server_that_answers_nothing_is_given_up_soon() {
     let home = Home::new();
     let stalled = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", stalled.local_addr().unwrap());
-    write(&home.at("token"), "weir_0011223344556677_00");
+    write(&home.at("token"), format!("weir_{:016}_{:064}", 0, 0));
     std::fs::set_permissions(home.at("token"), std::fs::Permissions::from_mode(0o600)).unwrap();
     let (begun, token) = (std::time::Instant::now(), home.at("token"));
     let options = ["sync", "--server", &url, "--token-file", token.to_str().unwrap(), "--project", PROJECT];
