@@ -100,7 +100,7 @@ fn what_cannot_be_taken_is_named_one_by_one(world: &World) {
         entry.title = "x".repeat(300 << 10);
     }
     let mut newer = written(&kept(&own, id(1), "newer"));
-    newer["format"] = json!(3);
+    newer["format"] = json!(weir_records::FORMAT + 1);
     let mut unknown = written(&kept(&own, id(2), "unknown"));
     unknown["colour"] = json!("red");
     let textless = written(&kept(&own, id(3), "not sent"));
