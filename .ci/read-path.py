@@ -46,12 +46,17 @@ def sql(statement):
 
 def cpu(pid, with_children=False):
     """Returns the CPU time of a process so far, in milliseconds. That of children that have ended counts too."""
-    fields = open(f"/proc/{pid}/stat", encoding="utf-8").read().rsplit(")", 1)[1].split()
-    own = sum(map(int, fields[11:15]))
-    children = []
-    if with_children:
-        children = open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8").read().split()
-    return own * 1000 / TICK + sum(cpu(child) for child in children)
+    while True:
+        try:
+            fields = open(f"/proc/{pid}/stat", encoding="utf-8").read().rsplit(")", 1)[1].split()
+            children = []
+            if with_children:
+                children = open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8").read().split()
+            return sum(map(int, fields[11:15])) * 1000 / TICK + sum(cpu(child) for child in children)
+        except FileNotFoundError:
+            # A child has ended in between, and counts as its parent's from now on.
+            if not with_children:
+                raise
 
 
 POSTMASTER = int(open(f"{PLACE['host']}/data/postmaster.pid", encoding="utf-8").readline())
