@@ -96,10 +96,7 @@ impl ApiClient {
 
     /// Asks for a path, with the fields of a query.
     pub fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<ApiAnswer, ApiError> {
-        let mut url = self.at(path);
-        if !query.is_empty() {
-            url.query_pairs_mut().extend_pairs(query);
-        }
+        let url = self.asked(path, query);
         let request = self.connections.get(url.as_str()).header("authorization", &self.authorization);
         self.answered(request.call())
     }
@@ -111,8 +108,7 @@ impl ApiClient {
         query: &[(&str, &str)],
         mut each: impl FnMut(&str) -> ControlFlow<()>,
     ) -> Result<ApiAnswer, ApiError> {
-        let mut url = self.at(path);
-        url.query_pairs_mut().extend_pairs(query);
+        let url = self.asked(path, query);
         let request = self.connections.get(url.as_str()).header("authorization", &self.authorization);
         let answer = request.call();
         if answer.as_ref().map_or(0, |answer| answer.status().as_u16()) != 200 {
@@ -139,10 +135,17 @@ impl ApiClient {
 
     /// Deletes what is at a path, with the fields of a query.
     pub fn delete(&self, path: &str, query: &[(&str, &str)]) -> Result<ApiAnswer, ApiError> {
-        let mut url = self.at(path);
-        url.query_pairs_mut().extend_pairs(query);
+        let url = self.asked(path, query);
         let request = self.connections.delete(url.as_str()).header("authorization", &self.authorization);
         self.answered(request.call())
+    }
+
+    fn asked(&self, path: &str, query: &[(&str, &str)]) -> Url {
+        let mut url = self.at(path);
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        url
     }
 
     fn at(&self, path: &str) -> Url {

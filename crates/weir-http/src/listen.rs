@@ -1,7 +1,8 @@
 //! Listens for HTTP/1.1 connections, plain or over TLS, and serves routes until a signal arrives.
 //!
 //! Invariants: whatever a client does or does not do, it holds a connection for a bounded time only; memory is bounded
-//! by the number of connections and the size of a body; one address has a share of the connections; a signal lets open requests finish, for a bounded time too.
+//! by the number of connections and the size of a body; one address has a share of the connections; a signal lets open
+//! requests finish, for a bounded time too.
 
 use std::io;
 use std::net::SocketAddr;

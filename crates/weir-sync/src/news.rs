@@ -6,7 +6,7 @@
 use std::fs::{File, TryLockError};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use weir_context::Context;
 use weir_core::{Origin, Timestamp};
@@ -22,6 +22,10 @@ use super::token::read_token;
 const LOCK_FILE: &str = "team.listening";
 /// How long a server may say nothing until its listener counts as cut off. It says every 25 seconds that it is there.
 const MAX_SILENCE: Duration = Duration::from_secs(90);
+/// How long at least between two things that the server says, so that one that never stops cannot keep this machine busy.
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
+/// How long an answer lasts at least. One that ends sooner, as behind some proxies, counts as a failure.
+const MIN_LISTENING: Duration = Duration::from_secs(60);
 /// How often a process that would listen looks whether another one still does.
 const RETRY: Duration = Duration::from_secs(60);
 /// How long to wait after a failure, at first and at most. Each further failure doubles it.
@@ -66,6 +70,7 @@ impl<'a> NewsListener<'a> {
     /// Returns the listener of the project, or `None` if another process listens.
     pub fn try_new(context: &'a Context) -> Result<Option<Self>, CommandError> {
         let folder = context.project_folder();
+        connection(&folder)?.ok_or_else(not_connected)?;
         let path = folder.join(LOCK_FILE);
         let lock = File::options()
             .write(true)
@@ -89,16 +94,21 @@ impl<'a> NewsListener<'a> {
     ) -> CommandError {
         let mut pause = FIRST_PAUSE;
         loop {
+            let begun = Instant::now();
             match self.hear(&mut exchange) {
                 Ok(ControlFlow::Break(ended)) => return ended,
-                Ok(ControlFlow::Continue(None)) => pause = FIRST_PAUSE,
-                Ok(ControlFlow::Continue(Some(asked))) => wait(asked.min(MAX_PAUSE)),
-                Err(error) => {
-                    failed(&error);
-                    wait(pause);
-                    pause = (pause * 2).min(MAX_PAUSE);
+                Ok(ControlFlow::Continue(Some(asked))) => {
+                    wait(asked.min(MAX_PAUSE));
+                    continue;
                 }
+                Ok(ControlFlow::Continue(None)) => {}
+                Err(error) => failed(&error),
             }
+            if begun.elapsed() >= MIN_LISTENING {
+                pause = FIRST_PAUSE;
+            }
+            wait(pause);
+            pause = (pause * 2).min(MAX_PAUSE);
         }
     }
 
@@ -110,8 +120,11 @@ impl<'a> NewsListener<'a> {
         let Some(known) = connection(&self.folder)? else { return Ok(ControlFlow::Break(not_connected())) };
         let token = read_token(Path::new(&known.token_file))?;
         let server = ConnectedServer::for_news(self.context.env(), &known.server, token, known.project.clone())?;
-        let mut failed = None;
+        let (mut failed, mut last) = (None, None::<Instant>);
         let answered = server.listen(known.position, |heard| {
+            if let Some(last) = last.replace(Instant::now()) {
+                wait(MIN_INTERVAL.saturating_sub(last.elapsed()));
+            }
             // Hooks that do not see it ask the server themselves.
             let _ = self.lock.set_modified(SystemTime::now());
             let done = match heard {
@@ -159,7 +172,7 @@ fn cannot_listen(error: &std::io::Error) -> CommandError {
 }
 
 fn not_connected() -> CommandError {
-    CommandError::new(ErrorKind::NotFound, "this project is no longer connected to that server")
+    CommandError::new(ErrorKind::NotFound, "cannot listen for news: this project is not connected to a team server")
 }
 
 fn no_news() -> CommandError {

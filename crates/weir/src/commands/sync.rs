@@ -47,8 +47,7 @@ Examples:
 The project's notes are shared, but a decision that a model wrote only once you have confirmed it. Captured events are \
 never shared, and outputs only with --include. Through git, only notes named with --include are shared, and those that \
 take their place. Clients with hooks sync after a session or a turn, and `weir mcp` listens for news as --watch does. \
-docs/team.md has the \
-details.";
+docs/team.md has the details.";
 
 pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
@@ -66,11 +65,10 @@ pub(crate) fn command() -> Command {
         .arg(token.requires("server").help("File with the token, readable only by you; - reads standard input"))
         .arg(project.help("Name of the project on the server [default: where it was cloned from]"))
         .arg(include.value_parser(parse).help("Also share these entries, such as outputs"))
-        .arg(flag("dry-run", "Print what would be sent without sending it").conflicts_with("watch"))
-        .arg(flag("watch", "Stay, and sync whenever the server or this project has something new"))
+        .arg(flag("dry-run", "Print what would be sent without sending it"))
         .arg(flag("quiet", "Print nothing; `weir doctor` shows a failure"))
         .arg(stop);
-    forgetting::with_options(git::with_options(sealing::with_options(command)))
+    watch::with_options(forgetting::with_options(git::with_options(sealing::with_options(command))))
 }
 
 /// Runs the command. Returns `None` if nothing is to be printed.

@@ -1,6 +1,6 @@
 //! `weir sync --watch`: syncs whenever there is something new.
 
-use clap::ArgMatches;
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::Value;
 use weir_context::Context;
 use weir_host::answer::Answer;
@@ -9,6 +9,14 @@ use weir_host::paint;
 use weir_sync::NewsListener;
 
 use super::run;
+
+/// Adds the option. It is for a project that is connected: what else is asked for would be asked for again at each
+/// exchange.
+pub(super) fn with_options(command: Command) -> Command {
+    let others = ["server", "include", "dry-run", "git", "seal", "key", "admit", "revoke", "forget"];
+    let watch = Arg::new("watch").long("watch").action(ArgAction::SetTrue).conflicts_with_all(others);
+    command.arg(watch.help("Stay, and sync whenever the server or this project has something new"))
+}
 
 /// Syncs, and again whenever there is something new, until it is interrupted. `print` is given what happened. Returns
 /// why it ended by itself.
