@@ -188,13 +188,16 @@ check() {
 
 # Copies each file beside its place and renames it: a program that runs cannot be overwritten, and clients must find one
 # at every moment. Until all are there, the list has the files of both versions, so that all of them can be removed even
-# if this is interrupted.
+# if this is interrupted. It also has the folders that were not there before, which end with a slash.
 copy_files() {
-  mkdir -p "$1/lib/weir" "$prefix/lib/weir"
+  mkdir -p "$1/lib/weir"
   say "install.sh weir" >"$1/lib/weir/weir.origin"
-  (cd "$1" && find . -type f) | sed 's|^\./||' | sort >"$scratch/new"
   : >"$scratch/old"
   [ ! -e "$list" ] || cp "$list" "$scratch/old"
+  (cd "$1" && find . -type f) | sed 's|^\./||' | sort >"$scratch/files"
+  folders_to_make "$scratch/files" >"$scratch/made"
+  sed -n '\|/$|p' "$scratch/old" | sort -u "$scratch/files" "$scratch/made" - >"$scratch/new"
+  mkdir -p "$prefix/lib/weir"
   # What is in the place of a copy could be a link, which would be written through.
   rm -f "$list.new"
   sort -u "$scratch/new" "$scratch/old" >"$list.new"
@@ -205,35 +208,55 @@ copy_files() {
     rm -f "$partial"
     cp "$1/$file" "$partial"
     mv -f "$partial" "$prefix/$file"
-  done <"$scratch/new"
+  done <"$scratch/files"
   partial=""
   # What only the version before had occurs once among these.
   sort "$scratch/new" "$scratch/new" "$scratch/old" | uniq -u >"$scratch/gone"
   remove_files "$scratch/gone"
+  remove_folders "$scratch/new" >"$scratch/kept"
   rm -f "$list.new"
-  cp "$scratch/new" "$list.new"
+  cp "$scratch/kept" "$list.new"
   mv -f "$list.new" "$list"
+}
+
+# Prints each folder that files of a list need and that is not there, with a slash.
+folders_to_make() {
+  while read -r file; do
+    folder="$(dirname "$file")"
+    while [ "$folder" != . ]; do
+      [ -d "$prefix/$folder" ] || say "$folder/"
+      folder="$(dirname "$folder")"
+    done
+  done <"$1"
 }
 
 uninstall() {
   [ -e "$list" ] || die "this script did not install weir to $prefix" "name the prefix with --prefix"
+  found="$(cat "$list")"
   remove_files "$list"
   rm -f "$list" "$list.new"
-  rmdir "$prefix/lib/weir" "$prefix/lib" 2>/dev/null || true
+  printf '%s\n' "$found" | remove_folders - >/dev/null
   say "removed weir from $prefix"
 }
 
-# Removes the files of a list, what an interrupted copy of them left, and the folders that are empty without them. The
-# prefix itself stays.
+# Removes the files of a list, and what an interrupted copy of them left.
 remove_files() {
   while read -r file; do
-    case "$file" in /* | ../* | */../*) die "$list names a file outside of $prefix: $file" ;; esac
-    rm -f "$prefix/$file" "$prefix/$file.new"
+    case "$file" in
+      /* | ../* | */../*) die "$list names a file outside of $prefix: $file" ;;
+      */) ;;
+      *) rm -f "$prefix/$file" "$prefix/$file.new" ;;
+    esac
   done <"$1"
-  while read -r file; do
-    folder="$(dirname "$file")"
-    while [ "$folder" != . ] && rmdir "$prefix/$folder" 2>/dev/null; do folder="$(dirname "$folder")"; done
-  done <"$1"
+}
+
+# Removes the folders of a list that are empty, inner ones first, and prints what is left of the list. The prefix itself
+# stays.
+remove_folders() {
+  sort -r "$1" | while read -r file; do
+    case "$file" in */) rmdir "$prefix/$file" 2>/dev/null && continue ;; esac
+    say "$file"
+  done
 }
 
 main "$@"

@@ -160,37 +160,28 @@ fn unlink(path: &str, shown: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::*;
 
-    fn check(page: &str, text: &str, expected: Expect) {
-        expected.assert_eq(&with_links(page, text));
+    fn check(page: &str, text: &str) -> Checked {
+        Checked(with_links(page, text))
     }
 
     #[test]
     fn links_between_chapters_and_to_other_sites_stay() {
-        check(
-            "docs/a.md",
-            "[b](b.md) [c](b.md#d) [e](#f) [g](https://x.test/y) [h](../SECURITY.md#i)\n",
-            expect![[r#"
-                [b](b.md) [c](b.md#d) [e](#f) [g](https://x.test/y) [h](threat-model.md#i)
-            "#]],
+        check("docs/a.md", "[b](b.md) [c](b.md#d) [e](#f) [g](https://x.test/y) [h](../SECURITY.md#i)\n").shows(
+            &expect![[r#"
+            [b](b.md) [c](b.md#d) [e](#f) [g](https://x.test/y) [h](threat-model.md#i)
+        "#]],
         );
-        check(
-            "README.md",
-            "[a](docs/a.md#b) [c](SECURITY.md) ![d](docs/pictures/e.svg)\n",
-            expect![[r#"
+        check("README.md", "[a](docs/a.md#b) [c](SECURITY.md) ![d](docs/pictures/e.svg)\n").shows(&expect![[r#"
             [a](a.md#b) [c](threat-model.md) ![d](pictures/e.svg)
-        "#]],
-        );
-        check(
-            "docs/results/a.md",
-            "[b](b.md) [c](../d.md#e) [f](../../bench/g)\n",
-            expect![[r#"
+        "#]]);
+        check("docs/results/a.md", "[b](b.md) [c](../d.md#e) [f](../../bench/g)\n").shows(&expect![[r#"
             [b](../results/b.md) [c](../d.md#e) f (`bench/g` in the repository)
-        "#]],
-        );
+        "#]]);
     }
 
     #[test]
@@ -198,12 +189,12 @@ mod tests {
         check(
             "docs/a.md",
             "See [the list\nof names](../crates/x.rs),\n[`bench`](../bench) and [contents](SUMMARY.md).\n",
-            expect![[r#"
-                See the list
-                of names (`crates/x.rs` in the repository),
-                `bench` (in the repository) and contents (`docs/SUMMARY.md` in the repository).
-            "#]],
-        );
+        )
+        .shows(&expect![[r#"
+            See the list
+            of names (`crates/x.rs` in the repository),
+            `bench` (in the repository) and contents (`docs/SUMMARY.md` in the repository).
+        "#]]);
     }
 
     #[test]

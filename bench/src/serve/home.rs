@@ -60,7 +60,6 @@ impl Home {
         println!("\rentries: {entries}");
     }
 
-    /// Returns a token that may write.
     pub(super) fn token(&self) -> String {
         let output = self.command(&["serve", "--print-token", "--scope", "write"]).output().unwrap();
         String::from_utf8(output.stdout).unwrap().trim().to_owned()

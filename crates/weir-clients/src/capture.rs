@@ -190,12 +190,10 @@ fn whole(text: &str, line: &str) -> Option<String> {
     Some(format!("{head}\n… ({left} bytes left out)\n{tail}"))
 }
 
-/// Builds an event without data.
 fn event(kind: EventKind, priority: Priority, text: &str) -> Event {
     Event { kind, priority, text: line(text, LONGEST_TEXT), data: None, whole: None }
 }
 
-/// Builds an event with data.
 fn event_with(kind: EventKind, priority: Priority, text: &str, data: &Value) -> Event {
     Event { data: Some(data.to_string()), ..event(kind, priority, text) }
 }

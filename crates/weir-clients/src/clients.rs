@@ -2,6 +2,14 @@
 //! client up. For a client with hooks it has the [`Client`] that decodes them, and the recipe is in `setup.rs` in the
 //! client's folder, beside `transcript.rs` if Weir reads its transcripts.
 
+/// The text of a payload that was recorded.
+#[cfg(test)]
+macro_rules! fixture {
+    ($name:literal) => {
+        include_str!(concat!("../../fixtures/", $name, ".json"))
+    };
+}
+
 mod amp;
 mod antigravity;
 pub(crate) mod claude;
@@ -21,6 +29,16 @@ mod zed;
 
 use crate::Client;
 use crate::setup::Recipe;
+
+/// Returns what a hook says happened, as the clients' tests compare it.
+#[cfg(test)]
+fn told(point: &crate::Point) -> weir_check::Checked {
+    weir_check::Checked(match point {
+        crate::Point::BeforeTool(call) => format!("{:?}", call.tool),
+        crate::Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
+        point => format!("{point:?}"),
+    })
+}
 
 /// Every client that can be set up, beginning with those whose recipe was tested with the real client.
 pub const RECIPES: &[&Recipe] = &[
@@ -56,7 +74,6 @@ pub fn of_session(name: &str) -> Option<&'static Client> {
     all().find(is_of)
 }
 
-/// Returns the recipe of the client with this name.
 pub fn recipe(name: &str) -> Option<&'static Recipe> {
     RECIPES.iter().copied().find(|recipe| recipe.name == name)
 }

@@ -29,7 +29,6 @@ pub enum CutOutput {
     Shell,
     /// Those of commands that failed.
     FailedShell,
-    /// Those of searches.
     Search,
     /// Those of MCP tools.
     Mcp,

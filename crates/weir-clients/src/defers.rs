@@ -4,13 +4,9 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Defers {
     /// In full in every request.
-    Never {
-        /// The version that was tried.
-        tried: &'static str,
-    },
+    Never { tried: &'static str },
     /// Only once the model looks for a tool.
     Always {
-        /// The version that was tried.
         tried: &'static str,
         /// The first version that does it with every server of models, if earlier ones do so only with its maker's.
         since: Option<&'static str>,
@@ -19,7 +15,6 @@ pub enum Defers {
     },
     /// Only once the model looks for a tool, if the client knows the model. For all others, in full.
     OwnModels {
-        /// The version that was tried.
         tried: &'static str,
         /// How the names of the models that it knows begin.
         prefix: &'static str,
@@ -59,7 +54,6 @@ impl Defers {
         }
     }
 
-    /// Returns the version that was tried.
     pub fn tried(self) -> Option<&'static str> {
         match self {
             Self::Never { tried } | Self::Always { tried, .. } | Self::OwnModels { tried, .. } => Some(tried),

@@ -65,7 +65,6 @@ pub(crate) struct Draft {
     pub(crate) request_messages: Vec<String>,
     /// The steps before which earlier results were dropped.
     pub(crate) cleared: Vec<usize>,
-    /// The number of its rows.
     pub(crate) rows: usize,
     /// The time of the current row and the client's name for its message.
     pub(crate) row: (Option<Timestamp>, String),
@@ -83,7 +82,6 @@ impl Draft {
         }
     }
 
-    /// Starts reading a row.
     pub(crate) fn begin(&mut self, at: Option<Timestamp>, message: &str) {
         self.row.0 = at.or(self.row.0);
         message.clone_into(&mut self.row.1);
@@ -138,7 +136,6 @@ pub(crate) fn time(value: &Value) -> Option<Timestamp> {
     value.as_i64().or_else(written).map(Timestamp)
 }
 
-/// The number of answers by each model.
 #[derive(Default)]
 pub(crate) struct Models(Vec<(String, usize)>);
 

@@ -53,34 +53,26 @@ pub struct AcceptedReplies {
 /// A point in a client's work.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Point {
-    /// A session begins.
     SessionStart(Start),
-    /// The user submits a prompt.
     Prompt {
-        /// The text of the prompt.
         text: String,
     },
     /// A tool is about to run.
     BeforeTool(ToolCall),
-    /// A tool has run.
     AfterTool(ToolCall, Done),
     /// The conversation is about to be compacted. A client may report this more often than it compacts.
     BeforeCompaction,
-    /// The conversation was compacted.
     AfterCompaction {
         /// The text that replaces the conversation; empty if the client does not report it.
         summary: String,
     },
-    /// A subagent begins.
     SubagentStart,
-    /// A subagent has finished.
     SubagentStop {
         /// Its last message.
         result: String,
     },
     /// A file with rules for the model was loaded.
     Rules {
-        /// The path of the file.
         path: String,
     },
     /// The model has finished its turn.
@@ -88,22 +80,18 @@ pub enum Point {
         /// Its last message; empty if the client does not report it.
         last: String,
     },
-    /// The session ends.
     SessionEnd,
 }
 
 /// How a session begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// As a new session.
     New,
     /// As the continuation of an earlier session.
     Resume,
-    /// After its conversation was compacted.
     Compact,
 }
 
-/// One use of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
     /// The client's identifier of this call.
@@ -120,85 +108,65 @@ pub struct ToolCall {
     pub background: bool,
 }
 
-/// What a tool does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tool {
     /// Runs a command in a shell.
     Shell {
-        /// The command.
         command: String,
     },
-    /// Reads a file.
     Read {
-        /// The path of the file.
         path: String,
         /// Whether only a part of it was asked for.
         part: bool,
     },
-    /// Changes a file.
     Edit {
-        /// The path of the file.
         path: String,
     },
     /// Writes a whole file.
     Write {
-        /// The path of the file.
         path: String,
     },
     /// Searches for files or in files.
     Search {
-        /// The pattern.
         pattern: String,
     },
-    /// Fetches something from the web.
     Fetch {
         /// The address or the search query.
         what: String,
     },
     /// Updates the task list; the input says how.
     Tasks,
-    /// Starts a subagent.
     Subagent {
-        /// The subagent's task.
         task: String,
     },
-    /// Proposes a plan.
     Plan {
-        /// The plan.
         text: String,
     },
-    /// Asks the user a question.
     Question {
-        /// The question.
         text: String,
     },
     /// A tool of an MCP server.
     Mcp {
-        /// The server.
         server: String,
         /// The tool, as the server names it.
         tool: String,
     },
     /// One of Weir's own tools, whose output is already a digest.
     Ours,
-    /// Any other tool.
     Other,
 }
 
 /// The outcome of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Done {
-    /// The tool's output.
     pub output: Output,
     /// The exit code of a command, if the client reports it.
     pub exit_code: Option<i32>,
-    /// Whether the call failed.
     pub failed: bool,
     /// The duration in milliseconds, if the client reports it.
     pub millis: Option<u64>,
 }
 
-/// The output of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Output {
     /// The text, as far as the client passes it on.

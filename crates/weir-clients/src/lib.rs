@@ -20,6 +20,7 @@
 //! - Settings that others wrote stay as they are, and adding ours twice is the same as once.
 
 pub mod capture;
+
 mod clients;
 mod cut;
 mod defers;
@@ -112,7 +113,6 @@ pub enum Reply {
     Notice(String),
 }
 
-/// Returns the client with this name.
 pub fn find(name: &str) -> Option<&'static Client> {
     all().find(|client| client.name == name)
 }

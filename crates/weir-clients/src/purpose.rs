@@ -10,7 +10,6 @@ use crate::hook::{Tool, ToolCall};
 /// The maximum length of a question, in characters.
 const MAX_QUESTION_CHARS: usize = 1_000;
 
-/// What an output is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// The text is the answer: a file, a piece of history, the results of a search.
@@ -25,7 +24,6 @@ pub enum Purpose {
     Settled,
 }
 
-/// Returns the purpose of a tool call's output.
 pub fn purpose(call: &ToolCall) -> Purpose {
     match &call.tool {
         Tool::Shell { command } => of_command(command),
@@ -157,7 +155,6 @@ pub fn may_flood(script: &str) -> bool {
     })
 }
 
-/// Returns the pipelines of a script.
 fn pipelines(parts: &[SimpleCommand]) -> impl Iterator<Item = &[SimpleCommand]> {
     parts.chunk_by(|_, next| next.join == Separator::Pipe)
 }

@@ -30,11 +30,11 @@ pub use cache::{CacheSettings, NewestRequest};
 pub(crate) use form::ToolRule;
 pub use form::{FoundServer, ServerForm, ServerLaunch};
 pub use moved::TakenServer;
+pub use ours::ON_WINDOWS;
 pub use rules::ToolRules;
 pub use setting::Setting;
 pub use window::{Scale, Window};
 
-/// The setup of one client.
 pub struct Recipe {
     /// The client that decodes its hooks, if Weir answers them.
     pub client: Option<&'static Client>,
@@ -139,9 +139,7 @@ pub enum SetupScope {
 pub struct Part {
     /// Whom it is for.
     pub whose: SetupScope,
-    /// The file.
     pub place: Place,
-    /// The entry.
     pub what: EntryContent,
 }
 
@@ -179,7 +177,6 @@ pub enum Base {
     Application,
     /// The folder that this environment variable names, or this folder in the home folder if it is not set.
     Variable(&'static str, &'static str),
-    /// The project.
     Project,
 }
 
@@ -234,9 +231,8 @@ impl Hooks {
 /// The command that a client is to call.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// The absolute path of our program, or its plain name if it is to be found on the PATH.
+    /// The absolute path of our program, or its plain name if it is to be found on the PATH: on Windows, [`ON_WINDOWS`].
     pub program: &'a str,
-    /// The client's name.
     pub client: &'a str,
 }
 
@@ -355,7 +351,6 @@ impl Part {
     }
 }
 
-/// Returns a place in the user's home folder.
 pub(crate) const fn home(path: &'static str) -> Place {
     Place { base: Base::Home, path, or: None }
 }
@@ -370,17 +365,14 @@ pub(crate) const fn application(path: &'static str) -> Place {
     Place { base: Base::Application, path, or: None }
 }
 
-/// Returns a place in the project.
 pub(crate) const fn project(path: &'static str) -> Place {
     Place { base: Base::Project, path, or: None }
 }
 
-/// Returns a part for the user.
 pub(crate) const fn user_part(place: Place, what: EntryContent) -> Part {
     Part { whose: SetupScope::User, place, what }
 }
 
-/// Returns a part for a project.
 pub(crate) const fn project_part(place: Place, what: EntryContent) -> Part {
     Part { whose: SetupScope::Project, place, what }
 }

@@ -20,7 +20,6 @@ pub struct LongText {
 }
 
 impl LongText {
-    /// Returns its length in bytes.
     pub fn bytes(&self) -> u64 {
         self.range.end.saturating_sub(self.range.start)
     }
@@ -45,7 +44,6 @@ pub struct LongString<'a> {
     /// The string in the payload that stands for it. It is recognised by its address, not by its content, which is
     /// [`LongText::brief`].
     pub at: &'a Value,
-    /// The text.
     pub text: &'a Text,
 }
 
@@ -74,7 +72,6 @@ impl Default for Text {
 }
 
 impl Text {
-    /// Returns the text if it is in memory.
     pub fn here(&self) -> Option<&str> {
         match self {
             Self::Here(text) => Some(text),
@@ -82,7 +79,6 @@ impl Text {
         }
     }
 
-    /// Returns its length in bytes.
     pub fn bytes(&self) -> u64 {
         self.view().bytes()
     }
@@ -95,7 +91,6 @@ impl Text {
         }
     }
 
-    /// Returns a view of the whole text.
     pub(crate) fn view(&self) -> TextView<'_> {
         match self {
             Self::Here(text) => TextView::Here(text),
@@ -194,7 +189,6 @@ pub(crate) enum TextView<'a> {
     Here(&'a str),
     /// A text that is too long for memory.
     Long {
-        /// Its pieces.
         pieces: &'a [Piece],
         /// How many bytes are cut off the first piece, all of them from its head.
         start: usize,
@@ -204,7 +198,6 @@ pub(crate) enum TextView<'a> {
 }
 
 impl<'a> TextView<'a> {
-    /// Returns the beginning.
     pub(crate) fn head(self) -> &'a str {
         match self {
             Self::Here(text) => text,
@@ -215,7 +208,6 @@ impl<'a> TextView<'a> {
         }
     }
 
-    /// Returns the end.
     pub(crate) fn tail(self) -> &'a str {
         match self {
             Self::Here(text) => text,
@@ -236,7 +228,6 @@ impl<'a> TextView<'a> {
         }
     }
 
-    /// Returns the length in bytes.
     pub(crate) fn bytes(self) -> u64 {
         match self {
             Self::Here(text) => text.len() as u64,
@@ -251,7 +242,6 @@ impl<'a> TextView<'a> {
         usize::try_from(self.bytes()).unwrap_or(usize::MAX)
     }
 
-    /// Returns whether there is no text.
     pub(crate) fn is_empty(self) -> bool {
         self.bytes() == 0
     }

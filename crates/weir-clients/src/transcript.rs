@@ -29,21 +29,17 @@ pub const MAX_BUFFERED_BYTES: usize = 256 << 20;
 const PART_BYTES: usize = 1 << 20;
 /// The maximum number of rows at the beginning that are kept until a format recognises one.
 const MAX_FIRST_ROWS: usize = 64;
-/// The maximum number of skipped lines that are named.
 const MAX_NAMED_LINES: usize = 10;
 
-/// A transcript that has been read.
 pub struct Transcript {
     /// Its sessions, the one with the most rows first.
     pub sessions: Vec<Session>,
-    /// The rows that were skipped.
     pub skipped: Skipped,
 }
 
 /// The rows of a transcript that were skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// The number of skipped rows.
     pub count: u64,
     /// The lines of the first ones.
     pub lines: Vec<u64>,

@@ -12,7 +12,6 @@ use crate::text::{LongString, Text, TextView};
 pub struct Wire<'a> {
     /// The name of the event, as the client's configuration passes it to us.
     pub event: &'a str,
-    /// The payload that came with it.
     pub payload: &'a Value,
     /// The texts of the payload that are too long for memory.
     pub long: &'a [LongString<'a>],

@@ -25,7 +25,6 @@ pub struct Consent<'a> {
     pub about: &'a str,
 }
 
-/// What a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
     Run,

@@ -42,7 +42,6 @@ crate::written_enum! {
     }
 }
 
-/// An entry to be stored.
 #[derive(Debug, Clone)]
 pub struct NewEntry {
     pub kind: EntryKind,

@@ -4,7 +4,6 @@ use crate::unseen::is_unseen;
 use crate::{Reference, SessionKey, Timestamp};
 
 crate::written_enum! {
-    /// What happened.
     pub enum EventKind {
         /// The user asked for something.
         Prompt = "prompt",

@@ -9,7 +9,6 @@ use crate::{EntryKind, Level, Timestamp};
 /// Maximum number of terms. More would take time without adding meaning.
 const MAX_TERMS: usize = 64;
 
-/// A search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     /// The words, as the person or model wrote them.

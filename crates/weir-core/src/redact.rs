@@ -61,6 +61,11 @@ impl Finding {
     }
 }
 
+/// Returns a text without its secrets, where their positions do not matter.
+pub fn redacted(text: &str) -> String {
+    String::from_utf8_lossy(&redact(text.as_bytes()).text).into_owned()
+}
+
 /// Replaces each secret in `text` with a mark that names the rule: `[redacted:github-pat]`.
 pub fn redact(text: &[u8]) -> Redacted<'_> {
     if let Difference::Found(_) = view::search(text, 0) {

@@ -33,7 +33,6 @@ impl Limits {
 }
 
 crate::written_enum! {
-    /// Why an entry is gone.
     pub enum WhyGone {
         Expired = "expired",
         /// The store was over its quota, and this was the least recently used run.

@@ -30,7 +30,6 @@ crate::written_enum! {
     }
 }
 
-/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFacts {
     /// The exit code, unless a signal ended the run.

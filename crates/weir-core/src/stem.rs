@@ -201,7 +201,6 @@ fn has_one_syllable(stem: &[u8]) -> bool {
     syllables(stem) == 1
 }
 
-/// Returns whether there are two syllables or more.
 fn has_two_syllables(stem: &[u8]) -> bool {
     syllables(stem) > 1
 }

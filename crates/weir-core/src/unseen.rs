@@ -34,7 +34,6 @@ pub fn named_in_line(text: &str) -> Cow<'_, str> {
     named_except(text, &[])
 }
 
-/// Appends the name of a character.
 pub fn push_name(to: &mut String, c: char) {
     to.push_str(&format!("<U+{:04X}>", u32::from(c)));
 }

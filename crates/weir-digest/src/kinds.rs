@@ -1,23 +1,155 @@
-//! The kinds of output. Each kind is one file in the folder of its subject and one line in [`KINDS`].
+//! The kinds of output. Each kind is one file in the folder of its subject, named twice here: as a module of
+//! its subject, and in [`KINDS`].
 
 use std::io;
 
 use crate::sample::Sample;
 use crate::{About, Line, Page, Source};
 
-mod data;
-mod diagnostics;
-mod documents;
-mod encoded;
 mod fold;
-mod git;
-mod listings;
-mod logs;
-mod packages;
-mod shared;
-mod test_runs;
 mod tool_output;
-mod traces;
+
+/// Records and values: JSON, separated values, tables.
+mod data {
+    pub(super) mod cells;
+    mod column;
+    mod converted;
+    pub(super) mod csv;
+    pub(super) mod envelope;
+    pub(super) mod json;
+    mod json_graph;
+    mod json_piece;
+    mod json_reader;
+    mod json_rows;
+    mod layout;
+    pub(super) mod ndjson;
+    pub(super) mod records;
+    mod row;
+    mod rows;
+    mod rows_page;
+    mod rows_words;
+    mod sheet;
+    pub(super) mod table;
+    mod value;
+    pub(super) mod yaml;
+}
+
+/// Compilers, linters and type checkers.
+mod diagnostics {
+    mod block;
+    mod build_steps;
+    pub(super) mod diagnostic;
+    pub(super) mod eslint;
+    pub(super) mod gcc;
+    pub(super) mod mypy;
+    pub(super) mod ruff;
+    pub(super) mod rustc;
+    mod shown;
+    pub(super) mod tsc;
+}
+
+/// Text written by people, and pages: prose, Markdown, HTML, source code.
+mod documents {
+    pub(super) mod accessibility;
+    mod grid;
+    pub(super) mod html;
+    pub(super) mod markdown;
+    mod outline;
+    mod passages;
+    pub(super) mod prose;
+    pub(super) mod source;
+}
+
+/// Output that is not meant for reading: bytes, encodings, minified code.
+mod encoded {
+    pub(super) mod binary;
+    mod bytes;
+    mod magic;
+    mod minified;
+    pub(super) mod opaque;
+}
+
+/// What git prints.
+mod git {
+    pub(super) mod blame;
+    mod commits;
+    pub(super) mod diff;
+    pub(super) mod log;
+    pub(super) mod oneline;
+    mod patch;
+    mod stat;
+    pub(super) mod status;
+}
+
+/// Lists of files, and lines found in them.
+mod listings {
+    pub(super) mod find;
+    mod folders;
+    pub(super) mod grep;
+    mod listing;
+    pub(super) mod ls;
+    pub(super) mod tree;
+}
+
+/// Logs of web servers.
+mod logs {
+    pub(super) mod access_log;
+}
+
+/// Installers and builders of packages.
+mod packages {
+    pub(super) mod apt;
+    pub(super) mod cargo_build;
+    pub(super) mod npm;
+    mod npm_tree;
+}
+
+/// Helpers that kinds of several subjects use.
+mod shared {
+    pub(super) mod bounded_items;
+    pub(super) mod counts;
+    pub(super) mod dates;
+    pub(super) mod definition;
+    pub(crate) mod stamp;
+}
+
+/// Test runs: what failed and why, what was skipped, what took long.
+mod test_runs {
+    mod cargo_counts;
+    pub(super) mod cargo_test;
+    mod chatter;
+    mod coverage;
+    mod failed;
+    mod go_output;
+    pub(super) mod go_test;
+    pub(super) mod go_test_json;
+    pub(super) mod jest;
+    mod js_block;
+    mod js_report;
+    pub(super) mod junit;
+    pub(super) mod nextest;
+    mod outcomes;
+    mod panicked;
+    pub(super) mod pytest;
+    mod pytest_block;
+    mod pytest_lines;
+    mod run;
+    #[cfg(test)]
+    mod tests;
+    pub(super) mod vitest;
+    mod xml;
+}
+
+/// Crashes of programs: stack traces and thread dumps.
+mod traces {
+    pub(super) mod go;
+    pub(super) mod java;
+    mod java_threads;
+    pub(super) mod node;
+    pub(super) mod python;
+    pub(super) mod rust;
+    mod trace;
+}
 
 pub use data::envelope::unwrapped;
 pub(crate) use shared::stamp;

@@ -37,7 +37,6 @@ impl Source for &[u8] {
     }
 }
 
-/// One line of an output.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
     /// Its number in the raw text, from 1.
@@ -55,7 +54,6 @@ impl Line<'_> {
     }
 }
 
-/// The lines of an output.
 pub struct Lines<'a> {
     input: Box<dyn BufRead + 'a>,
     raw: Vec<u8>,

@@ -39,7 +39,6 @@ pub struct Part {
 pub enum Weight {
     /// What the intent asked for.
     Asked,
-    /// What went wrong.
     Failure,
     /// The records of a list, each in one line, chosen to fit.
     Record,
@@ -47,7 +46,6 @@ pub enum Weight {
     Fact,
     /// What the remaining output looks like: templates with counts, columns, folders.
     Shape,
-    /// Example lines.
     Sample,
 }
 
@@ -70,7 +68,6 @@ pub struct Item {
 }
 
 impl Page {
-    /// Returns a page without parts.
     pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), ..Self::default() }
     }

@@ -38,7 +38,6 @@ pub struct Frame<'a> {
     pub read_on: &'a str,
 }
 
-/// A digest as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digest {
     /// How the command ended, what its output is and where that is held, in our words.

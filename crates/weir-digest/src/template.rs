@@ -32,7 +32,6 @@ const MAX_VALUES: usize = 12_000;
 /// The sort of the lines that matter least.
 pub(crate) const COMMON: u8 = u8::MAX;
 
-/// A line to be counted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InputLine<'a> {
     pub number: u64,

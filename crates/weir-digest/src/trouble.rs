@@ -10,9 +10,7 @@ use crate::kinds::stamp;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trouble {
-    /// Something went wrong.
     Error,
-    /// Something may go wrong.
     Warning,
 }
 

@@ -49,10 +49,8 @@ pub struct ApiAnswer {
     pub body: Vec<u8>,
 }
 
-/// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApiError {
-    /// The address cannot be used.
     #[error("{0}")]
     Address(String),
     /// The server cannot be reached, or does not answer in time.

@@ -36,32 +36,19 @@ pub enum FetchError {
     #[error("cannot resolve {}", short(host))]
     NoSuchHost { host: String },
     #[error("cannot reach {}: {}", short(host), short(why))]
-    Unreachable {
-        host: String,
-        /// The system's error message.
-        why: String,
-    },
+    Unreachable { host: String, why: String },
     /// The proxy refused the connection or cannot be reached.
     #[error("the proxy cannot connect to {}: {}", short(host), short(why))]
-    Proxy {
-        host: String,
-        /// The error message.
-        why: String,
-    },
+    Proxy { host: String, why: String },
     /// The certificate is not trusted, or the handshake failed.
     #[error("cannot make a trusted connection to {}: {}", short(host), short(why))]
     Untrusted { host: String, why: String },
     /// The request took longer than the limit.
     #[error("{} took longer than {} s", short(host), after.as_secs_f32())]
-    TooSlow {
-        host: String,
-        /// The limit.
-        after: Duration,
-    },
+    TooSlow { host: String, after: Duration },
     /// There are too many redirects, or they form a loop.
     #[error("redirected more than {most} times, last to {}", short(url))]
     TooManyRedirects {
-        /// The limit.
         most: u8,
         /// The target of the last redirect.
         url: String,
@@ -93,7 +80,6 @@ pub enum FetchError {
 }
 
 impl FetchError {
-    /// Returns what to do next.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Url { .. } => "use a full URL such as https://example.com/page",

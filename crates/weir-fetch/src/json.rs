@@ -116,34 +116,31 @@ fn end_of_string(bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
     use proptest::prelude::*;
+    use weir_check::Checked;
 
     use super::*;
 
-    fn check(text: &str, expected: Expect) {
-        expected.assert_eq(&by_lines(text).unwrap_or_default());
+    fn check(text: &str) -> Checked {
+        Checked(by_lines(text).unwrap_or_default())
     }
 
     #[test]
     fn short_values_stay_together_and_long_ones_do_not() {
-        check(
-            r#"{"a":[1,2.50,{"b":"x, ] y"}],"e":{}}"#,
-            expect![[r#"
+        check(r#"{"a":[1,2.50,{"b":"x, ] y"}],"e":{}}"#).shows(&expect![[r#"
             {"a": [1, 2.50, {"b": "x, ] y"}], "e": {}}
-        "#]],
-        );
+        "#]]);
         let long = "w".repeat(90);
-        check(
-            &format!(r#"{{"name":"{long}","list":[{{"id":1}},{{"id":2}}],"more":["{long}",[]]}}"#),
-            expect![[r#"
+        check(&format!(r#"{{"name":"{long}","list":[{{"id":1}},{{"id":2}}],"more":["{long}",[]]}}"#)).shows(&expect![
+            [r#"
             {
               "name": "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww",
               "list": [{"id": 1}, {"id": 2}],
               "more": ["wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww", []]
             }
-        "#]],
-        );
+        "#]
+        ]);
     }
 
     #[test]

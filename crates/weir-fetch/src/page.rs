@@ -6,7 +6,6 @@ use crate::body::BodyContent;
 use crate::media::{self, PageFormat};
 use crate::{FetchError, charset, feed, html, json, text};
 
-/// The result of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fetched {
     /// The page is unchanged since the stored version.
@@ -14,7 +13,6 @@ pub enum Fetched {
     Page(Box<Page>),
 }
 
-/// A fetched page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// The final URL, after redirects.

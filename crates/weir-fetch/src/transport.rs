@@ -55,12 +55,10 @@ pub enum RootCertificates {
     Custom(Vec<Vec<u8>>),
 }
 
-/// How names are resolved.
 #[derive(Clone, Default)]
 pub enum NameResolver {
     #[default]
     System,
-    /// By this function.
     Custom(Arc<ResolveFn>),
 }
 
@@ -89,7 +87,6 @@ pub struct Settings {
     pub downgrade: bool,
 }
 
-/// A page to fetch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
     pub url: String,
@@ -192,7 +189,6 @@ fn config(tls: &TlsConfig, proxy: Option<Proxy>) -> ureq::config::Config {
         .build()
 }
 
-/// Returns the TLS configuration that trusts these certificates.
 pub(crate) fn tls_of(roots: &RootCertificates) -> TlsConfig {
     TlsConfig::builder().root_certs(root_certificates(roots)).build()
 }

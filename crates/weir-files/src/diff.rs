@@ -136,69 +136,51 @@ fn joined(hunks: Vec<Hunk>) -> Vec<Hunk> {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::edit::{Edit, apply};
     use super::*;
 
-    fn check(text: &str, (old, new): (&str, &str), expected: Expect) {
+    fn check(text: &str, (old, new): (&str, &str)) -> Checked {
         let made = apply(text.as_bytes(), Edit { old, new, all: true }).unwrap();
         let after = String::from_utf8(made.bytes).unwrap();
         let (shown, whole) = unified(text, &after, &made.places, 400);
         assert!(whole);
-        expected.assert_eq(&shown);
+        Checked(shown)
     }
 
     #[test]
     fn a_change_is_shown_with_a_line_around_it() {
         let text = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
-        check(
-            text,
-            ("three", "3"),
-            expect![[r#"
+        check(text, ("three", "3")).shows(&expect![[r#"
             @@ -2,3 +2,3 @@
              two
             -three
             +3
              four
-        "#]],
-        );
-        check(
-            text,
-            ("two\n", ""),
-            expect![[r#"
+        "#]]);
+        check(text, ("two\n", "")).shows(&expect![[r#"
             @@ -1,3 +1,2 @@
              one
             -two
              three
-        "#]],
-        );
-        check(
-            text,
-            ("one\n", "zero\none\n"),
-            expect![[r#"
+        "#]]);
+        check(text, ("one\n", "zero\none\n")).shows(&expect![[r#"
             @@ -1,1 +1,2 @@
             +zero
              one
-        "#]],
-        );
-        check(
-            text,
-            ("eight\n", "eight\nnine"),
-            expect![[r#"
+        "#]]);
+        check(text, ("eight\n", "eight\nnine")).shows(&expect![[r#"
             @@ -8,1 +8,2 @@
              eight
             +nine
-        "#]],
-        );
+        "#]]);
     }
 
     #[test]
     fn changes_near_each_other_are_one() {
-        check(
-            "a1\nb\na2\nc\nd\ne\nf\na3\n",
-            ("a", "x"),
-            expect![[r#"
+        check("a1\nb\na2\nc\nd\ne\nf\na3\n", ("a", "x")).shows(&expect![[r#"
             @@ -1,4 +1,4 @@
             -a1
             -b
@@ -211,8 +193,7 @@ mod tests {
              f
             -a3
             +x3
-        "#]],
-        );
+        "#]]);
     }
 
     #[test]

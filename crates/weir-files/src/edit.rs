@@ -14,7 +14,6 @@ const MAX_EXCERPT_LINES: usize = 6;
 /// Lines that share a smaller percentage of their words are not considered similar.
 const MIN_SIMILAR_PERCENT: usize = 50;
 
-/// A requested change.
 #[derive(Debug, Clone, Copy)]
 pub struct Edit<'a> {
     pub old: &'a str,
@@ -23,7 +22,6 @@ pub struct Edit<'a> {
     pub all: bool,
 }
 
-/// An applied change.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AppliedEdit {
     /// The text afterwards.

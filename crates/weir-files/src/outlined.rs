@@ -8,7 +8,6 @@ use weir_outline::{Item, Level, Outline, OutlineError, Shown};
 
 use crate::outlining::outline_of;
 
-/// The maximum number of changed symbols that an answer names.
 const MAX_NAMED_SYMBOLS: usize = 6;
 const MAX_SIGNATURE_CHARS: usize = 110;
 

@@ -16,7 +16,6 @@ use super::{FileLocation, Folder};
 /// The largest file that is read, in bytes. A larger one is data, which code can examine better than a model.
 const MAX_FILE_BYTES: u64 = 8 << 20;
 
-/// The content of a file.
 pub struct Content {
     pub bytes: Vec<u8>,
     /// The BLAKE3 hash of the bytes, in hexadecimal.
@@ -24,7 +23,6 @@ pub struct Content {
     pub about: Metadata,
 }
 
-/// The text of a file.
 pub struct Text<'a> {
     pub text: Cow<'a, str>,
     /// Whether some bytes were not valid and are shown as `�`.

@@ -56,7 +56,6 @@ impl Table {
         self.cells.iter().flat_map(bytes).collect()
     }
 
-    /// Returns the type and the name of the table.
     pub(crate) fn declaration(&self, source: &str) -> String {
         let declared = source[self.range.start..self.initializer].trim_start_matches("static const ");
         declared.replacen("[]", &format!("[{}]", self.cells.len()), 1)

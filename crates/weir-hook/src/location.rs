@@ -53,7 +53,6 @@ pub fn belongs_to(started: &Path, current: &Path) -> std::io::Result<bool> {
 
 /// Why a store cannot be opened.
 pub struct OpenError {
-    /// The error of the store.
     pub error: StoreError,
     folder: PathBuf,
 }

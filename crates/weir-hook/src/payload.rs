@@ -117,7 +117,6 @@ struct Scan<'a> {
     file: Option<BufWriter<File>>,
 }
 
-/// The state inside a string.
 struct InString {
     /// Where the string begins in the bytes kept.
     begin: usize,

@@ -40,7 +40,6 @@ impl Budget {
     }
 }
 
-/// The answer of an operation.
 pub struct Answer<D = Value> {
     /// The text for a model or a person.
     pub text: String,

@@ -49,7 +49,6 @@ pub enum Sandbox {
     BestEffort,
     /// Run with the profile for macOS, which has not been tried on a Mac. Other systems refuse it.
     Seatbelt,
-    /// No sandbox.
     Off,
 }
 
@@ -65,7 +64,6 @@ pub enum LayerUse {
     Off,
 }
 
-/// The network access of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Network {
@@ -82,7 +80,6 @@ pub enum Network {
 pub enum ListedTools {
     /// The tools that most conversations use.
     Core,
-    /// All tools.
     All,
     /// The tools with these names.
     Named(Vec<String>),
@@ -134,7 +131,6 @@ pub fn parse(text: &str, path: &Path) -> Result<Config, CommandError> {
 }
 
 impl RetentionConfig {
-    /// Returns the limits of a store.
     pub fn limits(&self) -> Limits {
         let Self { run_days, page_days, event_days, quota_bytes } = *self;
         Limits { run_days, page_days, event_days, quota_bytes }

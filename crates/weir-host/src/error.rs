@@ -76,7 +76,6 @@ pub struct CommandError {
     pub kind: ErrorKind,
     /// One sentence that says what went wrong.
     pub message: String,
-    /// What to do next.
     pub hints: Vec<String>,
     /// The error of a store, until it is known which folder the store is in.
     unplaced: Option<Box<StoreError>>,
@@ -221,7 +220,10 @@ fn hint_with_path(error: &StoreError, path: Option<&Path>) -> String {
         }
         StoreError::OtherHistory { .. } => {
             let away = moved_away(folder, "old");
-            format!("nothing was changed; use that version, or move the store away to start over{away}")
+            format!(
+                "nothing was changed; use that version, or run its `weir export FILE` for `weir import FILE` to read later, \
+                 and move the store away to start over{away}"
+            )
         }
         StoreError::Damaged { .. } => {
             let away = moved_away(folder, "damaged");

@@ -12,7 +12,6 @@ pub struct SetLine {
 }
 
 impl SetLine {
-    /// Whether the line sets this setting.
     pub fn sets(&self, setting: &Setting) -> bool {
         self.table == setting.table && self.name == setting.name
     }

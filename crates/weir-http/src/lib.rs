@@ -16,6 +16,7 @@ pub mod log;
 pub mod mcp;
 pub mod metrics;
 pub mod observe;
+pub mod openapi;
 pub mod options;
 pub mod outgoing;
 pub mod peer;

@@ -40,7 +40,6 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the server waits if a connection cannot be accepted, because there are too many open files for one.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// The limits of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerLimits {
     /// The largest body of a request.

@@ -11,7 +11,6 @@ use super::observe::AnsweredRequest;
 /// The longest path that a line shows.
 const MAX_PATH_CHARS: usize = 200;
 
-/// How requests are logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// Not at all.

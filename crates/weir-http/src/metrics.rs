@@ -37,7 +37,6 @@ impl Page {
         self.sample("weir_build_info", &[("version", version)], 1);
     }
 
-    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

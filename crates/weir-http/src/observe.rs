@@ -26,7 +26,6 @@ pub type RequestWatcher = Arc<dyn Fn(&AnsweredRequest<'_>) + Send + Sync>;
 /// A request that was answered, for the log, the figures and traces.
 #[derive(Debug, Clone, Copy)]
 pub struct AnsweredRequest<'a> {
-    /// Its ID.
     pub id: &'a str,
     /// Its method, as the client wrote it.
     pub method: &'a str,
@@ -34,7 +33,6 @@ pub struct AnsweredRequest<'a> {
     pub path: &'a str,
     /// The pattern that the path matched.
     pub route: &'a str,
-    /// The status of the answer.
     pub status: u16,
     /// How long it took until the answer began.
     pub took: Duration,

@@ -20,7 +20,6 @@ use crate::listen::{Listening, ServerLimits};
 use crate::log::LogFormat;
 use crate::tls;
 
-/// The address that is served by default.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:4747";
 /// The longest life of a token that expires, in seconds: ten years.
 const MAX_TOKEN_SECONDS: u64 = 10 * 365 * 24 * 60 * 60;
@@ -157,7 +156,6 @@ impl FromStr for NamedHost {
     }
 }
 
-/// Returns the limits that the options set.
 pub fn limits(arguments: &ArgMatches) -> ServerLimits {
     let usual = ServerLimits::default();
     let number = |name: &str| arguments.get_one::<u64>(name).copied();
@@ -172,7 +170,6 @@ pub fn limits(arguments: &ArgMatches) -> ServerLimits {
     }
 }
 
-/// Returns how requests are logged.
 pub fn log_format(arguments: &ArgMatches) -> LogFormat {
     match arguments.get_one::<String>("log").map(String::as_str) {
         Some("json") => LogFormat::Json,

@@ -45,13 +45,11 @@ pub fn client(scheme: &Scheme) -> Result<HttpClient, CommandError> {
         .build(connector))
 }
 
-/// Returns whether a host is this machine.
 pub fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost") || bare.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// Returns the certificates that this machine trusts.
 fn trusted_roots() -> Result<RootCertStore, CommandError> {
     let mut roots = RootCertStore::empty();
     let (added, _) = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

@@ -33,7 +33,6 @@ impl From<IpAddr> for Network {
 /// The two ends of a connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer {
-    /// The address of the client.
     pub client: SocketAddr,
     /// The address by which the client reached the server.
     pub server: SocketAddr,

@@ -39,7 +39,6 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "Not found", detail)
     }
 
-    /// Returns the status of the answer.
     pub fn status(&self) -> StatusCode {
         self.status
     }
@@ -85,7 +84,6 @@ impl Problem {
         }
     }
 
-    /// Returns the body of the answer.
     fn body(&self) -> Value {
         let mut body = Map::new();
         body.insert("type".to_owned(), type_of(self.title).into());

@@ -61,7 +61,6 @@ pub fn limited_with(router: Router, limits: ServerLimits, advice: LimitAdvice) -
     router.layer(from_fn_with_state(Bounds { limits, advice }, limit))
 }
 
-/// Reads a body to its end.
 pub async fn whole_body(body: Body) -> Result<Bytes, Problem> {
     let error = match body.collect().await {
         Ok(body) => return Ok(body.to_bytes()),

@@ -16,7 +16,6 @@ use weir_store::{BlobReader, Found, Kept, NewPage, PageState, Validators};
 /// How many pages are fetched concurrently.
 const MAX_CONCURRENT_FETCHES: usize = 4;
 
-/// A request to fetch pages.
 pub struct FetchRequest {
     pub urls: Vec<String>,
     /// The name under which the pages can be found, before their addresses.
@@ -25,7 +24,6 @@ pub struct FetchRequest {
     pub fresh: bool,
 }
 
-/// The outcome for one address.
 pub struct FetchOutcome {
     pub url: String,
     /// The page, or why it is missing.
@@ -38,7 +36,6 @@ pub struct StoredPage {
     pub how: PageOrigin,
 }
 
-/// How a page was obtained.
 pub enum PageOrigin {
     /// Over the network.
     Fetched {

@@ -28,20 +28,11 @@ const SHORT_COMMIT_CHARS: usize = 7;
 #[serde(tag = "doubt", rename_all = "snake_case")]
 pub enum Doubt {
     /// The content of a file that the entry depends on has changed.
-    FileChanged {
-        /// The file.
-        path: String,
-    },
+    FileChanged { path: String },
     /// A file that the entry depends on no longer exists.
-    FileGone {
-        /// The file.
-        path: String,
-    },
+    FileGone { path: String },
     /// A file that a teammate's entry depends on is not on this machine, so nothing can be said about it.
-    UnknownHere {
-        /// The file.
-        path: String,
-    },
+    UnknownHere { path: String },
     /// The commit that was checked out when the entry was written is not part of what is checked out now.
     OtherBranch {
         /// The commit that was checked out.

@@ -46,7 +46,6 @@ pub enum ChangeKind {
     Attributes,
     /// Only its modification time is different.
     Touched,
-    /// It is gone.
     Removed,
 }
 
@@ -220,11 +219,7 @@ pub enum WhyNot {
     Owner(PathBuf),
     /// A folder could not be read.
     #[error("cannot look at `{}`: {why}", .path.display())]
-    Io {
-        path: PathBuf,
-        /// What the system said.
-        why: io::Error,
-    },
+    Io { path: PathBuf, why: io::Error },
 }
 
 /// Why something could not be done with a layer.
@@ -246,12 +241,6 @@ pub enum LayerError {
     /// A file of the layer is not what was written there.
     #[error("cannot read the layer `{}`: {why}", .path.display())]
     Damaged { path: PathBuf, why: String },
-    /// A system call failed.
     #[error("cannot {what} `{}`: {why}", .path.display())]
-    Io {
-        what: &'static str,
-        path: PathBuf,
-        /// What the system said.
-        why: io::Error,
-    },
+    Io { what: &'static str, path: PathBuf, why: io::Error },
 }

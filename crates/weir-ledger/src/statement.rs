@@ -40,7 +40,6 @@ impl<'a> Statement<'a> {
         self.prepare()?.insert(parameters)
     }
 
-    /// Returns whether there is a row.
     pub fn has(self, parameters: impl Params) -> Result<bool> {
         self.prepare()?.exists(parameters)
     }
@@ -55,7 +54,6 @@ impl<'a> Statement<'a> {
         self.one(parameters, read).optional()
     }
 
-    /// Reads every row.
     pub fn all<T>(self, parameters: impl Params, read: impl FnMut(&Row<'_>) -> Result<T>) -> Result<Vec<T>> {
         self.prepare()?.query_map(parameters, read)?.collect()
     }

@@ -12,7 +12,6 @@ use crate::references;
 use crate::schema::silent;
 use crate::semantic::{EmbeddedQuery, Searcher};
 
-/// The maximum number of similar notes in an answer.
 const MAX_SIMILAR_NOTES: usize = 3;
 
 /// Keep a note for later sessions.
@@ -125,7 +124,6 @@ async fn neighbours(context: &KnowledgeContext, level: Level, query: Query, kept
     hits
 }
 
-/// A note that was kept.
 struct KeptNote {
     kept: Kept,
     level: Level,

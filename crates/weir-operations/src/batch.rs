@@ -28,7 +28,6 @@ const MAX_CONCURRENCY: u32 = 16;
 const MAX_COMMANDS: usize = 50;
 /// With fewer tokens than this, a command's output is left out and only its end is reported.
 const MIN_SHARE_TOKENS: usize = 60;
-/// The number of hits per question.
 const HITS_PER_QUESTION: usize = 3;
 
 /// Run several shell commands in parallel and search their output.
@@ -120,7 +119,6 @@ enum CommandData {
     NotRun { error: String, hints: Vec<String> },
 }
 
-/// A command as shown.
 struct CommandView {
     text: String,
     data: CommandData,

@@ -10,7 +10,6 @@ use weir_host::error::{CommandError, ErrorKind};
 use super::{Declared, Effect};
 use crate::schema::silent;
 
-/// The maximum size of a diff, in tokens.
 const MAX_DIFF_TOKENS: usize = 500;
 
 /// Replace exact text in a file, once or `all`; fails if it changed since you read it.

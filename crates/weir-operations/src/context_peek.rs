@@ -19,7 +19,6 @@ use crate::schema::silent;
 
 /// The budget of all outlines in an answer, in tokens.
 const TOTAL_BUDGET: usize = 6_000;
-/// The maximum number of files per call.
 const MAX_FILES: usize = 20;
 /// How many lines are shown of a file in an unknown language.
 const HEAD_LINES: usize = 12;
@@ -187,7 +186,6 @@ fn look(
     Ok((shown, about))
 }
 
-/// A file as shown.
 struct View {
     head: String,
     text: String,

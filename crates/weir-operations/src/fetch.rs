@@ -144,7 +144,6 @@ fn describe(
     Ok(if is_whole { Answer::new(text, data) } else { Answer::nothing(text, data) })
 }
 
-/// An address as shown.
 struct AddressView {
     /// The heading, in our words.
     head: String,

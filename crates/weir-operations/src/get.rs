@@ -203,7 +203,6 @@ pub(crate) enum GetData {
         bytes: u64,
         /// Facts that speak against the entry.
         doubts: Vec<Doubt>,
-        /// The exit code of a run.
         exit_code: Option<i32>,
         #[serde(flatten)]
         part: PartData,

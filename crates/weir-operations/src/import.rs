@@ -1,7 +1,8 @@
-//! `ctx_import`: imports past sessions from the transcripts of clients, and the export of another program.
+//! `ctx_import`: imports past sessions from the transcripts of clients, and exports.
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use weir_clients::transcript;
 use weir_context::Context;
 use weir_core::wording::quoted;
@@ -18,13 +19,13 @@ use crate::schema::silent;
 /// Import this project's past sessions from client transcripts, so that ctx_search and ctx_history find them.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Import {
-    /// Transcript, folder of transcripts, or engram export [default: where clients keep them]
+    /// Transcript, folder of transcripts, or export of Weir or engram [default: where clients keep them]
     #[schemars(transform = silent)]
     #[serde(default)]
     path: Option<String>,
     /// Only transcripts of this client
     #[schemars(transform = silent)]
-    #[arg(long)]
+    #[arg(long, value_parser = PossibleValuesParser::new(weir_clients::all().map(|client| client.name)))]
     #[serde(default)]
     client: Option<String>,
     /// Only sessions that began since: 6h, 3d or a date
@@ -47,7 +48,7 @@ pub(crate) struct Import {
     #[arg(long, requires = "path")]
     #[serde(skip)]
     here: bool,
-    /// Import the project with this name from an engram export into this project
+    /// Import the project with this name from an export into this project
     #[schemars(skip)]
     #[arg(long, value_name = "NAME", requires = "path", conflicts_with_all = ["here", "all"])]
     #[serde(skip)]
@@ -69,12 +70,13 @@ Examples:
   weir import --all --since 30d       import every project's sessions that began in the last 30 days
   weir import old.jsonl --here        import a transcript from another machine into this project
   weir import engram-export.json      import what engram kept for this project
+  weir import export.jsonl            import what `weir export` wrote for this project
   weir search 'why argon2' --kind said
 
-Afterwards, `weir search` and `weir history` find them. Reads transcripts of Claude Code, Codex, Copilot CLI, Gemini \
-CLI, OpenCode and Qwen Code, plain rows from any other program (docs/carry-over.md describes the format), and what \
-`engram export` writes. Prompts, decisions, errors and their fixes, commits, files and the clients' own summaries \
-keep their original times. Running it again imports only what is new.";
+Afterwards, `weir search` and `weir history` find them. Reads the transcripts of clients, plain rows from any other \
+program (docs/carry-over.md describes the format), and what `weir export` and `engram export` write. Prompts, \
+decisions, errors and their fixes, commits, files and the clients' own summaries keep their original times. Running \
+it again imports only what is new.";
 
     async fn run(self, context: &Context) -> Result<Answer<ImportData>, CommandError> {
         let client = self.client.as_deref().map(client).transpose()?;

@@ -114,7 +114,6 @@ pub trait Declared: clap::Args + serde::de::DeserializeOwned + schemars::JsonSch
     /// What the operation answers, for programs.
     type Data: serde::Serialize + schemars::JsonSchema + Send;
 
-    /// The name of the tool.
     const TOOL: &'static str;
     /// The name of the command, or `None` if another command covers it.
     const COMMAND: Option<&'static str>;
@@ -184,7 +183,6 @@ impl<T: Declared<Context = Self>> Starts<T> for Context {
 
 /// An operation with its types erased, for the faces.
 pub struct Operation {
-    /// The name of the tool.
     pub tool: &'static str,
     /// The name of the command, or `None` if another command covers it.
     pub command: Option<&'static str>,

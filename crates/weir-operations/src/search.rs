@@ -33,10 +33,8 @@ const DEFAULT_LIMIT: u32 = 5;
 /// ms.
 const MAX_CHUNKS_BEFORE_SEARCH: usize = 512;
 
-/// The maximum number of queries in one call.
 const MAX_QUERIES: usize = 32;
 
-/// The maximum number of symbols that are listed.
 const MAX_SYMBOLS: usize = 5;
 
 written_enum! {
@@ -169,7 +167,6 @@ the same in other words. Exits with 3 if nothing is found.";
 /// The doubts about the entries found.
 type Doubts = HashMap<Reference, Vec<Doubt>>;
 
-/// The result of a query.
 struct QueryResult {
     query: Query,
     findings: Findings,
@@ -197,7 +194,6 @@ impl QueryResult {
 
 /// The hits of one query, for a face that shows them in its own way.
 pub struct FoundHits {
-    /// What was found.
     pub findings: Findings,
     /// Why the model could not embed the query, if it should have.
     pub no_vector: Option<String>,

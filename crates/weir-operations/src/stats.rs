@@ -23,7 +23,6 @@ use crate::schema::silent;
 
 /// The length of the longest bar, in characters.
 const MAX_BAR_CHARS: i64 = 30;
-/// The number of days shown.
 const SHOWN_DAYS: usize = 14;
 /// The maximum number of sessions with a loss that are named.
 const MAX_NAMED_SESSIONS: usize = 5;

@@ -33,7 +33,6 @@ pub struct Item {
     pub names: Vec<String>,
     /// Its tokens on one line, without body and comments.
     pub signature: String,
-    /// Who may use it.
     pub visibility: Visibility,
     /// Whether it belongs to the program, to its tests, or to the tokens of a macro.
     pub place: ItemOrigin,
@@ -72,14 +71,12 @@ pub enum ItemKind {
     Key,
 }
 
-/// Who may use an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Visibility {
     /// Only its own file or type.
     Private,
     /// Its own package.
     Crate,
-    /// Everyone.
     Public,
 }
 

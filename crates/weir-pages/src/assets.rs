@@ -11,13 +11,11 @@ pub struct Asset {
     hash: u64,
 }
 
-/// The stylesheet.
 pub const STYLE: Asset = Asset::new("style", "css", "text/css; charset=utf-8", include_str!("../assets/style.css"));
 
 /// The keys: the only script, and no page needs it.
 pub const KEYS: Asset = Asset::new("keys", "js", "text/javascript; charset=utf-8", include_str!("../assets/keys.js"));
 
-/// All files.
 pub const ASSETS: [Asset; 2] = [STYLE, KEYS];
 
 impl Asset {

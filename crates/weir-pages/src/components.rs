@@ -255,7 +255,6 @@ pub(crate) fn linked_pages(labels: [&str; 2], first: Option<&str>, next: Option<
     }
 }
 
-/// A column of a table.
 #[derive(Clone)]
 pub(crate) struct Column {
     pub(crate) label: Cow<'static, str>,

@@ -20,7 +20,6 @@ pub struct EntryPage {
     /// The command, the path, the title of the page.
     pub title: Text,
     pub is_code: bool,
-    /// Whose words it is.
     pub words: Words,
     /// The tool or the place that it came from.
     pub source: Option<Text>,
@@ -93,7 +92,6 @@ pub enum Piece {
     },
 }
 
-/// A line of a text.
 #[derive(Debug, Clone)]
 pub struct Line {
     /// Its number, from 1.

@@ -45,7 +45,6 @@ pub struct Check {
     pub command: Option<Text>,
 }
 
-/// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CheckState {
     /// Something does not work.

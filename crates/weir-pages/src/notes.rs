@@ -52,7 +52,6 @@ pub struct Counts {
     pub never_read: u64,
 }
 
-/// Which notes are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoteFilter {
     /// Those that need the user, and the newest others.

@@ -107,7 +107,6 @@ impl Prefix {
         head(html! { "Prefix" }, sentence, html! { @if choices.len() > 1 { (segments("Client", &choices)) } })
     }
 
-    /// Returns the tokens of all parts.
     fn all(&self) -> u64 {
         self.parts.iter().filter_map(|part| part.tokens).fold(0, u64::saturating_add)
     }

@@ -10,7 +10,6 @@ use crate::routes::Page;
 use crate::shell::{Content, Shell};
 use crate::text::Text;
 
-/// The projects that have a store.
 #[derive(Debug, Clone)]
 pub struct Projects {
     /// The projects, the one that was used last first.

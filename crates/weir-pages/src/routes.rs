@@ -19,7 +19,6 @@ macro_rules! pages {
         impl Page {
             const ALL: &[Self] = &[$(Self::$page),*];
 
-            /// Returns the name of the page.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$page => stringify!($page),)* }
             }
@@ -111,7 +110,6 @@ impl Shell {
         self.at(page.path())
     }
 
-    /// Returns the address of a session.
     pub(crate) fn session(&self, key: &Text) -> String {
         self.at(&format!("/sessions/{}", encoded(key)))
     }
@@ -126,7 +124,6 @@ impl Shell {
         below(None, &format!("/sessions/{}", encoded(key)))
     }
 
-    /// Returns the address of an entry.
     pub(crate) fn entry(&self, reference: &Text) -> String {
         self.at(&format!("/entries/{}", encoded(reference)))
     }

@@ -96,14 +96,12 @@ pub struct Hit {
     /// Its topic, command, path or title.
     pub title: Text,
     pub is_code: bool,
-    /// What it leads to.
     pub target: Target,
     /// The line of the entry that was found, if it has lines.
     pub line: Option<u64>,
     /// What else there is to say in a few words: the revision, the heading, the host.
     pub about: Option<Text>,
     pub excerpt: Excerpt,
-    /// Whose words it is.
     pub words: Words,
     /// When it was written, fetched or indexed.
     pub at: Moment,
@@ -125,7 +123,6 @@ pub enum Target {
     Gone(Text),
 }
 
-/// The text of a hit.
 #[derive(Debug, Clone)]
 pub enum Excerpt {
     Prose(Vec<Span>),

@@ -9,7 +9,6 @@ use crate::routes::{Page, with_query};
 use crate::shell::{Content, Shell};
 use crate::text::Text;
 
-/// The list of sessions.
 #[derive(Debug, Clone)]
 pub struct Sessions {
     pub rows: Vec<SessionRow>,
@@ -34,7 +33,6 @@ pub struct ClientCount {
     pub sessions: Option<u64>,
 }
 
-/// A session in a list.
 #[derive(Debug, Clone)]
 pub struct SessionRow {
     /// Identifies the session.

@@ -8,7 +8,6 @@ use crate::routes::Page;
 use crate::shell::{Content, Shell};
 use crate::text::{Prose, Text};
 
-/// The settings that apply.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The files that were read, in the order in which they count.
@@ -25,14 +24,12 @@ pub struct SettingsFile {
     pub state: FileState,
 }
 
-/// What became of a file.
 #[derive(Debug, Clone)]
 pub enum FileState {
     /// It was read; so many settings are in it.
     Read(u64),
     /// It was read, and has no settings but something else.
     Used,
-    /// It does not exist.
     Absent,
     /// It could not be read, and why.
     Unreadable(Text),

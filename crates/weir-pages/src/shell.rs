@@ -31,7 +31,6 @@ pub struct Shell {
     pub failing_checks: Option<u64>,
 }
 
-/// A project in the menu.
 #[derive(Debug, Clone)]
 pub struct ProjectLink {
     /// The identity of the project.
@@ -39,7 +38,6 @@ pub struct ProjectLink {
     pub name: Text,
 }
 
-/// Which colours a page has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
     System,

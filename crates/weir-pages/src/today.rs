@@ -71,7 +71,6 @@ pub struct Account {
     pub net: Option<Money>,
 }
 
-/// A day of the chart.
 #[derive(Debug, Clone, Copy)]
 pub struct Day {
     pub at: Moment,
@@ -79,7 +78,6 @@ pub struct Day {
     pub figures: Option<DayFigures>,
 }
 
-/// What one day comes to.
 #[derive(Debug, Clone, Copy)]
 pub struct DayFigures {
     pub sessions: u64,

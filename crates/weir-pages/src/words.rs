@@ -18,7 +18,6 @@ pub struct Words {
 pub enum Standing {
     /// Nothing needs to be said.
     Plain,
-    /// The user has confirmed it.
     Confirmed,
     /// It waits for the user.
     Unconfirmed,

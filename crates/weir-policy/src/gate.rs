@@ -57,7 +57,6 @@ pub enum Access {
     Change,
 }
 
-/// Who calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caller {
     /// A person at a terminal, who may look at what is theirs.

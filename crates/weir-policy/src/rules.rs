@@ -20,11 +20,8 @@ pub use settings::{Platform, SETTINGS_VARIABLE, locations};
 /// The decision of the rules about one call, ordered by strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// The call may run.
     Allow,
-    /// The user must confirm first.
     Ask,
-    /// The call must not run.
     Deny,
 }
 

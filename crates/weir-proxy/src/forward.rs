@@ -121,7 +121,6 @@ fn is_too_large(headers: &HeaderMap) -> bool {
 
 /// A body, as far as it was read.
 enum GatheredBody {
-    /// All of it is in memory.
     Whole(Bytes),
     /// It is too large for that, or must not be read.
     Streaming(Body),

@@ -12,11 +12,9 @@ use super::rulings::FOLDER;
 /// The name of the file, next to the rulings.
 const FILE: &str = "cleared.last";
 
-/// What was cleared last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastClearing {
     pub at: Timestamp,
-    /// The number of results.
     pub results: u64,
     /// The tokens by which requests are shorter since.
     pub tokens: u64,

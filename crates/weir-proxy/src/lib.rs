@@ -62,7 +62,6 @@ use self::results::Holder;
 use self::tally::Counter;
 use self::upstream::Upstream;
 
-/// The command.
 pub const PROXY: &str = "proxy";
 
 /// The address that the proxy listens on by default.

@@ -92,7 +92,6 @@ impl ResultKey {
     }
 }
 
-/// The rulings of a project.
 pub(super) struct Rulings {
     folder: PathBuf,
 }

@@ -5,8 +5,13 @@
 //! Invariants: a secret is never stored, only its hash, and it is compared in constant time; a token belongs to one
 //! tenant and one user for good; a revoked token stays revoked; each change is in the audit of the same transaction.
 
+mod invitations;
+
 use std::fmt;
 
+pub use self::invitations::{
+    Acceptance, Invitation, InvitationCode, InvitationStanding, Invitations, MAX_CLOSED_MILLIS,
+};
 use weir_core::{ProjectKey, TenantId, Timestamp, UserId};
 
 use crate::error::{ErrorKind, PortError, Result};
@@ -50,7 +55,7 @@ weir_core::written_enum! {
         Read = "read",
         /// Add records, and remove the user's own.
         Write = "write",
-        /// Read the figures of the server.
+        /// Read the figures of the tenant, invite others, and remove their entries.
         Admin = "admin",
     }
 }
@@ -199,6 +204,11 @@ pub struct DeletedTenant {
 
 /// The accounts of a server. A look-up by token is the only call that does not name its tenant, because the token does.
 pub trait Accounts: Send + Sync {
+    /// Checks that the accounts answer, as [`Log::answers`](crate::Log::answers) does.
+    fn answers(&self) -> Result<()> {
+        self.token(TokenId([0; 8])).map(drop)
+    }
+
     fn create_tenant(&self, tenant: &TenantId) -> Result<bool>;
 
     /// Sets how many records a tenant may have. A tenant that does not exist is
@@ -228,6 +238,11 @@ pub trait Accounts: Send + Sync {
 
     /// Revokes tokens of a tenant, and returns how many of them were not revoked before.
     fn revoke(&self, tenant: &TenantId, revoked: &Revoked, now: Timestamp) -> Result<u64>;
+
+    /// Returns the invitations of these accounts, if they have any.
+    fn invitations(&self) -> Option<&dyn Invitations> {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -32,6 +32,8 @@ pub enum ErrorKind {
     Full,
     /// Somebody else holds what the call needs. The same call may succeed later.
     Busy,
+    /// The tenant is in another database, or on its way there.
+    Elsewhere,
     /// The backend cannot be reached or used.
     Unavailable,
 }
@@ -39,7 +41,7 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// Returns whether the same call may succeed later without a change.
     pub fn may_pass(self) -> bool {
-        matches!(self, Self::Busy | Self::Full | Self::Unavailable)
+        matches!(self, Self::Busy | Self::Elsewhere | Self::Full | Self::Unavailable)
     }
 
     fn reason(self) -> &'static str {
@@ -57,6 +59,7 @@ impl ErrorKind {
             Self::Damaged => "the stored data is damaged",
             Self::Full => "there is no room left",
             Self::Busy => "it is in use",
+            Self::Elsewhere => "the tenant is in another database, or on its way there",
             Self::Unavailable => "the backend cannot be used",
         }
     }

@@ -75,8 +75,9 @@ pub mod sqlite;
 mod written;
 
 pub use accounts::{
-    Accounts, ApiToken, Credential, DeletedTenant, EXPIRED_AUDIT, ErasedName, MAX_NAME_BYTES, OPERATOR, Revoked,
-    TenantUsage, TokenId, TokenScope, TokenStanding, is_name,
+    Acceptance, Accounts, ApiToken, Credential, DeletedTenant, EXPIRED_AUDIT, ErasedName, Invitation, InvitationCode,
+    InvitationStanding, Invitations, MAX_CLOSED_MILLIS, MAX_NAME_BYTES, OPERATOR, Revoked, TenantUsage, TokenId,
+    TokenScope, TokenStanding, is_name,
 };
 pub use clock::{Clock, ClockAhead, LogicalTime};
 pub use erased::{Imprint, KnownContent};
@@ -84,9 +85,9 @@ pub use error::{ErrorKind, PortError, Result};
 pub use id::{HostId, RecordId, TextKey};
 pub use names::{NAME_BYTES, name_of};
 pub use ports::{
-    Batch, Blobs, Head, HeadPage, HeadWalk, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, LookUps,
-    MAX_ABOUT, MAX_READ_BYTES, MAX_TOPIC_BYTES, Once, Position, ProjectChanges, Readers, SearchQuery, Step,
-    StoredRecord, TextPart, refused_hosts,
+    Batch, Blobs, Head, HeadPage, HeadWalk, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, KeptTexts, Log,
+    LookUps, MAX_ABOUT, MAX_READ_BYTES, MAX_TOPIC_BYTES, Once, Position, ProjectChanges, Readers, SearchQuery, Step,
+    StoredRecord, TextPart, Texts, refused_hosts,
 };
 pub use record::{Audience, Author, Body, FORMAT, Kept, NoteFields, NoteFile, Record, Remover};
 pub use requests::RequestKey;

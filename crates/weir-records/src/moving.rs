@@ -1,4 +1,5 @@
-//! Moves a team from SQLite and files to another database, while its server goes on.
+//! Moves a team from SQLite and files to another database, while its server goes on. What copies a tenant
+//! ([`copy_tenant`]) serves for moves between other places too.
 //!
 //! The first pass copies what is there while the old server writes. Then a lock in the old database refuses every
 //! write, which clients repeat later, and the second pass copies the rest. Only what was compared on both sides is
@@ -12,21 +13,24 @@
 mod check;
 mod copy;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+pub use copy::{CopiedTenant, copy_tenant};
 use weir_core::{ProjectKey, Scope, TenantId, Timestamp, UserId};
 
+use crate::accounts::Invitation;
 use crate::accounts::{Accounts, ApiToken, TenantUsage};
 use crate::erased::Imprint;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
 use crate::ports::{Blobs, Log, Position};
 use crate::record::{Audience, Record};
+use crate::requests::RequestKey;
 use crate::sqlite::{SqliteAccounts, SqliteLog};
 
 /// How many records or rows are read at once.
 const BATCH: usize = 500;
-/// How much JSON of records is read at once, in bytes. A batch ends with the record that reaches it.
+/// How much JSON and text of records is read at once, in bytes. A batch ends with the record that reaches it.
 pub const MAX_BATCH_BYTES: usize = 8 << 20;
 
 /// Where a team is.
@@ -54,6 +58,8 @@ pub struct MovedRecord {
     pub record: Option<Record>,
     /// The imprint of a record that is erased. Earlier versions kept none.
     pub imprint: Option<Imprint>,
+    /// Its text, if the log keeps it with the record.
+    pub text: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +83,13 @@ pub struct BoundHost {
     pub user: UserId,
 }
 
+/// The key of a request that may be repeated, and the record that it stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptRequest {
+    pub key: RequestKey,
+    pub record: RecordId,
+}
+
 /// Reads everything of a tenant, as no user sees it: for moving it and for comparing two places.
 pub trait Export: Send + Sync {
     /// Returns records of a project after a position, private and erased ones too, in order: at most `limit`, and none
@@ -89,6 +102,9 @@ pub trait Export: Send + Sync {
         limit: usize,
     ) -> Result<Vec<MovedRecord>>;
 
+    /// Returns the head of each project of a tenant.
+    fn heads_of(&self, tenant: &TenantId) -> Result<BTreeMap<ProjectKey, Position>>;
+
     fn audit_count(&self, tenant: &TenantId) -> Result<u64>;
 
     /// Returns at most `limit` rows of the audit of a tenant after the first `skip`, oldest first.
@@ -96,6 +112,9 @@ pub trait Export: Send + Sync {
 
     /// Returns at most `limit` hosts of a tenant that are bound and follow `after`, in the order of their bytes.
     fn bound_hosts(&self, tenant: &TenantId, after: Option<HostId>, limit: usize) -> Result<Vec<BoundHost>>;
+
+    /// Returns at most `limit` requests of a tenant that have a key and follow `after`, in the order of their names.
+    fn kept_requests(&self, tenant: &TenantId, after: Option<[u8; 32]>, limit: usize) -> Result<Vec<KeptRequest>>;
 }
 
 /// Takes in everything of a tenant as it was elsewhere. Each call is one transaction, and none adds to the audit.
@@ -106,7 +125,10 @@ pub trait Import: Export {
     /// Adds the tokens that are not known, and revokes those that were revoked.
     fn take_tokens(&self, tenant: &TenantId, tokens: &[ApiToken]) -> Result<()>;
 
-    /// Adds records at their positions, the first of which follows the head. A removal among them erases what it
+    /// Puts these invitations of a tenant in the place of all that it has.
+    fn take_invitations(&self, tenant: &TenantId, invitations: &[Invitation]) -> Result<()>;
+
+    /// Adds records at their positions, with the texts that they have, the first of which follows the head. A removal among them erases what it
     /// removes. A head at another place is [`Busy`](crate::ErrorKind::Busy): somebody else writes.
     fn take_records(&self, tenant: &TenantId, project: &ProjectKey, records: &[MovedRecord]) -> Result<()>;
 
@@ -115,6 +137,9 @@ pub trait Import: Export {
 
     /// Binds the hosts that are not bound yet. One that is bound stays as it is.
     fn take_hosts(&self, tenant: &TenantId, hosts: &[BoundHost]) -> Result<()>;
+
+    /// Keeps the keys of requests, each in the place of one with the same name.
+    fn take_requests(&self, tenant: &TenantId, requests: &[KeptRequest]) -> Result<()>;
 }
 
 /// Where a team comes from.
@@ -123,6 +148,23 @@ pub struct MoveSource<'a> {
     pub log: &'a SqliteLog,
     pub accounts: &'a SqliteAccounts,
     pub blobs: &'a dyn Blobs,
+}
+
+/// Where one tenant comes from.
+#[derive(Clone, Copy)]
+pub struct TenantSource<'a> {
+    pub records: &'a dyn Export,
+    pub log: &'a dyn Log,
+    pub accounts: &'a dyn Accounts,
+    /// Its texts, or `None` if they stay where they are.
+    pub blobs: Option<&'a dyn Blobs>,
+}
+
+impl<'a> MoveSource<'a> {
+    /// Returns where each tenant of the team comes from.
+    fn of_tenants(&self) -> TenantSource<'a> {
+        TenantSource { records: self.log, log: self.log, accounts: self.accounts, blobs: Some(self.blobs) }
+    }
 }
 
 /// Where a team goes to. No server may use its tenants there before it has arrived.
@@ -278,6 +320,11 @@ fn total(source: &MoveSource<'_>, tenants: &[TenantId]) -> Result<u64> {
 
 fn text_of(moved: &MovedRecord) -> Option<TextKey> {
     moved.record.as_ref()?.body.kept().map(|kept| kept.text)
+}
+
+/// Returns the invitations of a tenant, open or not.
+fn invitations_of(accounts: &dyn Accounts, tenant: &TenantId) -> Result<Vec<Invitation>> {
+    accounts.invitations().map_or(Ok(Vec::new()), |of_all| of_all.invitations(tenant))
 }
 
 fn scope_of(tenant: &TenantId, project: &ProjectKey, user: &UserId) -> Scope {

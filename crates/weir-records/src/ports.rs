@@ -8,11 +8,17 @@
 //!
 //! The module `contract` (a feature of this crate) has the properties that every backend must have.
 
+mod look_ups;
+mod texts;
+
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use weir_core::{EntryKind, ProjectKey, Reference, Scope, TenantId, Timestamp, UserId};
 
+pub use self::look_ups::LookUps;
+use self::look_ups::SeparateLookUps;
+pub use self::texts::{KeptTexts, TextPart, Texts};
 use crate::erased::Imprint;
 use crate::error::Result;
 use crate::id::{HostId, RecordId, TextKey};
@@ -143,6 +149,34 @@ pub trait Log: Send + Sync {
     /// the answer says which record the key stands for. A key counts for a day.
     fn append_once(&self, scope: &Scope, record: &Record, key: &RequestKey) -> Result<Once>;
 
+    /// Returns how large a text may be, in bytes, that the log keeps with its record. Larger ones are in the blobs, and
+    /// so are all texts of a log that returns 0.
+    fn max_kept_text(&self) -> usize;
+
+    /// Does what [`append`](Self::append) does, and in the same transaction keeps the texts of new records that are
+    /// among these. They are erased with their records.
+    fn append_with_texts(&self, scope: &Scope, records: &[Record], texts: &Texts<'_>) -> Result<Vec<Position>> {
+        debug_assert!(texts.is_empty(), "this log keeps no texts");
+        self.append(scope, records)
+    }
+
+    /// Does what [`append_once`](Self::append_once) does, and keeps a text as
+    /// [`append_with_texts`](Self::append_with_texts) does.
+    fn append_once_with_texts(
+        &self,
+        scope: &Scope,
+        record: &Record,
+        key: &RequestKey,
+        texts: &Texts<'_>,
+    ) -> Result<Once> {
+        debug_assert!(texts.is_empty(), "this log keeps no texts");
+        self.append_once(scope, record, key)
+    }
+
+    /// Returns those of these texts that the log keeps with a record of the tenant, seen or not. Who may read them is
+    /// decided by the records that have them, as for blobs.
+    fn kept_texts(&self, scope: &Scope, keys: &[TextKey]) -> Result<KeptTexts>;
+
     /// Returns what the key of a request stands for, if a request has it.
     fn request(&self, scope: &Scope, key: &RequestKey) -> Result<Option<Once>>;
 
@@ -157,6 +191,13 @@ pub trait Log: Send + Sync {
     /// Reads at most `limit` records after a position, and no more of them once they have [`MAX_READ_BYTES`]. A
     /// position beyond the head is [`Ahead`](crate::ErrorKind::Ahead).
     fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch>;
+
+    /// Checks that the log answers. One that has several databases answers as long as one of them does.
+    fn answers(&self) -> Result<()> {
+        // A tenant that nobody has: only whether there is an answer matters.
+        let nowhere = Scope { tenant: TenantId("-".to_owned()), ..Scope::project(ProjectKey("-".to_owned())) };
+        self.head(&nowhere).map(drop)
+    }
 
     /// Returns the position of the project's newest record, or 0.
     fn head(&self, scope: &Scope) -> Result<Position>;
@@ -203,35 +244,6 @@ pub trait Log: Send + Sync {
             }
         }
         Ok(used)
-    }
-}
-
-/// Look-ups in one project of a log. They answer as the methods of [`Log`] do that have the same names.
-pub trait LookUps {
-    fn records(&mut self, ids: &[RecordId]) -> Result<Vec<StoredRecord>>;
-
-    fn about(&mut self, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>>;
-
-    fn on_topics(&mut self, topics: &[&str], limit: usize) -> Result<Vec<StoredRecord>>;
-}
-
-/// Look-ups of which each is a call of its own.
-struct SeparateLookUps<'a, L: ?Sized> {
-    log: &'a L,
-    scope: &'a Scope,
-}
-
-impl<L: Log + ?Sized> LookUps for SeparateLookUps<'_, L> {
-    fn records(&mut self, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
-        self.log.records(self.scope, ids)
-    }
-
-    fn about(&mut self, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
-        self.log.about(self.scope, ids, limit)
-    }
-
-    fn on_topics(&mut self, topics: &[&str], limit: usize) -> Result<Vec<StoredRecord>> {
-        self.log.on_topics(self.scope, topics, limit)
     }
 }
 
@@ -344,13 +356,6 @@ pub trait Index: Send + Sync {
 
     /// Removes everything of the scope's project and goes back to position 0.
     fn clear(&self, scope: &Scope) -> Result<()>;
-}
-
-/// A part of a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextPart {
-    pub key: TextKey,
-    pub range: Range<u64>,
 }
 
 /// The blobs: texts by their content, separate for each tenant.

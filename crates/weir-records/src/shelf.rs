@@ -11,6 +11,7 @@ mod import;
 mod keep;
 mod search;
 mod standing;
+mod texts;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -25,12 +26,13 @@ pub use import::{Incoming, Sender};
 pub use keep::{KeptOnce, NewRecord};
 pub use search::{Found, Hit};
 pub use standing::{Confirmation, KeptRecord};
+use texts::EntryPart;
 use weir_core::{Reference, Scope, TenantId, Timestamp, UserId};
 
 use crate::clock::{Clock, LogicalTime};
 use crate::error::{ErrorKind, PortError, Result};
-use crate::id::{HostId, RecordId, TextKey};
-use crate::ports::{Batch, Blobs, Index, Log, Position, Readers, StoredRecord, TextPart};
+use crate::id::{HostId, RecordId};
+use crate::ports::{Batch, Blobs, Index, KeptTexts, Log, Position, Readers, StoredRecord, Texts};
 use crate::record::{Audience, Author, Body, Record};
 use crate::sealed::GRANTS;
 
@@ -148,7 +150,7 @@ impl Shelf {
     pub fn text(&self, scope: &Scope, id: RecordId) -> Result<Option<Vec<u8>>> {
         let Some(record) = self.one(scope, id)? else { return Ok(None) };
         let Some(kept) = record.body.kept() else { return Ok(None) };
-        match self.ports.blobs.get(scope, &kept.text)? {
+        match self.read_parts(scope, &[EntryPart::whole(kept)]).pop().unwrap_or(Ok(None))? {
             None if self.one(scope, id)?.is_some() => Err(lost_text(id)),
             // Removed since the look-up.
             text => Ok(text),
@@ -164,15 +166,29 @@ impl Shelf {
     /// Returns the texts of those of these records that keep an entry, in order: `None` for one that was removed since
     /// the log showed it to the scope. All of them are in memory together.
     pub fn texts(&self, scope: &Scope, records: &[&Record]) -> Vec<Result<Option<Vec<u8>>>> {
-        let keys: Vec<TextKey> = records.iter().filter_map(|record| Some(record.body.kept()?.text)).collect();
-        self.unless_removed(scope, records, self.ports.blobs.get_all(scope, &keys))
+        let parts: Vec<EntryPart<'_>> =
+            records.iter().filter_map(|record| record.body.kept().map(EntryPart::whole)).collect();
+        self.unless_removed(scope, records, self.read_parts(scope, &parts))
     }
 
     /// Returns the same range of the texts of records, as [`texts`](Self::texts) does.
     pub fn text_ranges(&self, scope: &Scope, records: &[&Record], range: Range<u64>) -> Vec<Result<Option<Vec<u8>>>> {
-        let part = |key| TextPart { key, range: range.clone() };
-        let parts: Vec<TextPart> = records.iter().filter_map(|record| Some(part(record.body.kept()?.text))).collect();
-        self.unless_removed(scope, records, self.ports.blobs.range_all(scope, &parts))
+        let part = |entry| EntryPart { entry, range: range.clone() };
+        let parts: Vec<EntryPart<'_>> = records.iter().filter_map(|record| record.body.kept().map(part)).collect();
+        self.unless_removed(scope, records, self.read_parts(scope, &parts))
+    }
+
+    /// Returns the same range of the texts of records, as [`texts`](Self::texts) does, of which the log keeps these.
+    pub fn text_ranges_of(
+        &self,
+        scope: &Scope,
+        records: &[&Record],
+        range: Range<u64>,
+        kept: &KeptTexts,
+    ) -> Vec<Result<Option<Vec<u8>>>> {
+        let part = |entry| EntryPart { entry, range: range.clone() };
+        let parts: Vec<EntryPart<'_>> = records.iter().filter_map(|record| record.body.kept().map(part)).collect();
+        self.unless_removed(scope, records, self.read_others(scope, &parts, kept))
     }
 
     /// Asks the log again about the records whose texts are not there.
@@ -231,9 +247,14 @@ impl Shelf {
 
     fn append(&self, scope: &Scope, audience: Audience, body: Body, now: Timestamp) -> Result<StoredRecord> {
         let record = self.written(scope, audience, body, now)?;
-        let positions = self.ports.log.append(scope, std::slice::from_ref(&record))?;
-        let position = positions.first().copied().unwrap_or_default();
+        let position = self.append_record(scope, &record, &Texts::new())?;
         Ok(StoredRecord { position, record })
+    }
+
+    /// Appends a record with the texts that the log keeps for it.
+    fn append_record(&self, scope: &Scope, record: &Record, texts: &Texts<'_>) -> Result<Position> {
+        let positions = self.ports.log.append_with_texts(scope, std::slice::from_ref(record), texts)?;
+        Ok(positions.first().copied().unwrap_or_default())
     }
 
     /// Returns a new record of the user, which is not in the log yet.

@@ -11,6 +11,7 @@ mod files;
 mod heads;
 mod hosts;
 mod index;
+mod invitations;
 mod log;
 mod moving;
 mod requests;

@@ -36,7 +36,6 @@ const OFFLINE: &[(&str, &str)] = &[
 ];
 
 pub(super) struct RunEnvironment {
-    /// The specification for the runner.
     pub spec: Spec,
     /// What the run may reach outside.
     pub outside: Arc<OutsideAccess>,

@@ -116,7 +116,6 @@ fn attempt(
 enum AttemptError {
     /// The layer cannot be mounted.
     Overlay(Problem),
-    /// Anything else.
     Other(CommandError),
 }
 

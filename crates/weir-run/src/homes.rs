@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use weir_context::Context;
 use weir_context::permission;
 use weir_host::answer::one_line;
+use weir_host::config::Sandbox;
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::face::Face;
 use weir_host::os;
@@ -99,9 +100,13 @@ pub(super) fn check_file(
     Ok(())
 }
 
-/// Names a path in the code that exists but is hidden, since to the run it seems not to exist.
+/// Names a path in the code that exists but is hidden, since to the run it seems not to exist. Without a sandbox, a run
+/// sees everything.
 pub(super) fn remark(context: &Context, homes: &Homes, writable: &[PathBuf], order: &RunRequest) -> Option<String> {
     const MAX_WORDS: usize = 500;
+    if context.config().sandbox == Sandbox::Off {
+        return None;
+    }
     let home = context.env().home.as_deref()?.to_str()?;
     let words = order.code.split(|c: char| c.is_whitespace() || "'\"`;|&()<>=,$".contains(c)).take(MAX_WORDS);
     let paths = words.filter(|word| word.starts_with("~/") || word.starts_with("../") || word.starts_with(home));

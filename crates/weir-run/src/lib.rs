@@ -95,7 +95,6 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait for another process that holds the store, before the output of a run is shown without being stored.
 const STORE_WAIT: Duration = Duration::from_secs(5);
 
-/// A request to run code.
 #[derive(Debug, Clone)]
 pub struct RunRequest {
     pub language: &'static Language,

@@ -11,7 +11,6 @@ const JAVASCRIPT: &str = include_str!("modules/weir_tools.js");
 /// The variables that name folders of modules.
 const VARIABLES: [&str; 2] = ["PYTHONPATH", "NODE_PATH"];
 
-/// Returns the files of the modules.
 pub(super) fn files(scratch: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let file = |name: &str, text: &str| (scratch.join(FOLDER).join(name), text.as_bytes().to_vec());
     vec![file("weir_tools.py", PYTHON), file("weir_tools.js", JAVASCRIPT)]

@@ -52,7 +52,6 @@ const VARIABLES: &[(&str, &[&str])] = &[
     ("docker", &["DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"]),
 ];
 
-/// What a run may reach.
 pub(super) struct OutsideAccess {
     hosts: Option<Vec<HostPattern>>,
     programs: Vec<String>,

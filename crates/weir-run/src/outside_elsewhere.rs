@@ -17,7 +17,6 @@ pub(super) use weir_host::env::WEIR_BROKER_TOKEN as TOKEN;
 /// The first argument that starts this program as a stand-in for a brokered one.
 pub const STAND_IN: &str = "broker-call";
 
-/// What a run may reach.
 pub(super) struct OutsideAccess {
     network: Network,
 }

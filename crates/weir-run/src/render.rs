@@ -23,7 +23,6 @@ pub const MAX_WHOLE_TOKENS: usize = 2_000;
 /// Up to this many lines of output, a person still sees all of them: a small terminal has as many.
 const MAX_SURELY_VISIBLE_LINES: u64 = 20;
 
-/// Options for showing an output.
 #[derive(Debug, Clone, Copy)]
 pub struct DisplayOptions<'a> {
     /// Up to this many tokens, the output is shown in full.

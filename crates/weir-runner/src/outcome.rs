@@ -6,7 +6,6 @@ use weir_core::run::Ended;
 
 use crate::Level;
 
-/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub ended: Ended,
@@ -32,7 +31,6 @@ pub(crate) const OVERLAY_STEP: &str = "mount an overlay over the project";
 pub struct Problem {
     /// What the helper was doing.
     pub step: String,
-    /// What went wrong.
     pub why: String,
     /// Whether the problem is with the files of this run rather than with the system. The caller must not fall back to
     /// a weaker sandbox level then, since a run could cause such a problem on purpose.

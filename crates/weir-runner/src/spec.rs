@@ -41,7 +41,6 @@ pub enum Network {
     Host,
 }
 
-/// How output is captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Streams {
     /// Through one pipe: the order between standard output and standard error is exact.
@@ -147,7 +146,6 @@ impl Spec {
     }
 }
 
-/// A run to execute.
 pub struct Run<'a> {
     /// What to start and what it may do.
     pub spec: &'a Spec,
@@ -158,7 +156,6 @@ pub struct Run<'a> {
     pub timeout: Duration,
     /// Maximum number of bytes the run may print.
     pub most_output: u64,
-    /// How the output is captured.
     pub streams: Streams,
     /// The standard input. Without one it is empty. The run can do with it what the descriptor allows, so it must not
     /// be a folder, which would lead out of the sandbox, nor open for writing. Only Linux connects it.

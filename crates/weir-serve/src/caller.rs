@@ -19,7 +19,6 @@ pub(super) const MAX_NAME_CHARS: usize = 200;
 /// The client of a session whose client is not named.
 const DEFAULT_CLIENT: &str = "http";
 
-/// Who makes a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     /// What the token allows.
@@ -56,7 +55,6 @@ impl Caller {
     }
 }
 
-/// Returns the name in a header.
 fn name(headers: &HeaderMap, header: &HeaderName) -> Result<Option<String>, Problem> {
     let Some(value) = headers.get(header) else { return Ok(None) };
     let text = value.to_str().ok().map(str::trim);

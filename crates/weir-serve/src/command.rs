@@ -21,7 +21,6 @@ use super::compat::Compat;
 use super::tokens::{self, TokenScope, Tokens};
 use super::{Server, ServerState};
 
-/// The name of the command.
 pub const SERVE: &str = "serve";
 const AFTER_HELP: &str = "\
 Examples:
@@ -41,7 +40,6 @@ Routes: POST /v1/tools/NAME, POST /mcp (MCP Streamable HTTP), GET /context, /ope
 Scopes: read reads; write also adds to the store and removes from it; run also runs code and changes files.
 Calls that need the user's consent are refused, because a server has nobody to ask. docs/http.md has the details.";
 
-/// The command.
 pub fn command() -> Command {
     Command::new(SERVE)
         .about("Serve the operations over HTTP: REST with OpenAPI, and MCP Streamable HTTP")

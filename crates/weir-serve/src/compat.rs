@@ -32,7 +32,6 @@ impl Compat {
     /// The names of all programs.
     pub(super) const NAMES: [&'static str; 1] = ["engram"];
 
-    /// Returns the program with this name.
     pub(super) fn parse(name: &str) -> Option<Self> {
         (name == "engram").then_some(Self::Engram)
     }

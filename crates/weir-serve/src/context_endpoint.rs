@@ -37,7 +37,6 @@ static SCHEMA: LazyLock<Map<String, Value>> = LazyLock::new(|| weir_operations::
 /// The parameters of an address, or why they cannot be read.
 pub(super) type Parameters = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
-/// Returns the routes.
 pub(crate) fn routes() -> Router<Arc<ServerState>> {
     Router::new().route("/context", get(handle))
 }
@@ -66,7 +65,6 @@ pub(super) async fn answer(
     Ok(wanted.answer(&context, Reach::AnyProject).await?)
 }
 
-/// Returns an answer as Markdown.
 pub(super) fn markdown(answer: &Answer<ContextData>) -> Response {
     let mut response = format!("{}\n", answer.text).into_response();
     let headers = response.headers_mut();

@@ -88,7 +88,6 @@ pub struct ServerState {
     background: EmbedderHandle,
     /// The program whose requests and tools are understood too.
     compat: Option<Compat>,
-    /// How requests are logged.
     log: LogFormat,
     /// The description of the routes, once somebody has asked for it.
     openapi: OnceLock<String>,
@@ -126,7 +125,6 @@ impl ServerState {
 
 /// A server that is about to start.
 pub struct Server {
-    /// The socket.
     pub listening: Listening,
     /// The names by which the server may be reached.
     pub hosts: AllowedHosts,
@@ -151,7 +149,6 @@ impl Server {
     }
 }
 
-/// Returns the routes.
 fn routes(state: &Arc<ServerState>, ended: CancellationToken) -> Router {
     let mcp = post(mcp::handle).with_state((Arc::clone(state), mcp::service(state, ended)));
     let context = match state.compat {

@@ -37,7 +37,6 @@ pub(super) fn service(state: &Arc<ServerState>, ended: CancellationToken) -> Sta
     mcp::service(mcp::config().with_cancellation_token(ended), move || HttpTools { state: Arc::clone(&state) })
 }
 
-/// Answers a request.
 pub(super) async fn handle(
     State((state, service)): State<(Arc<ServerState>, StatelessMcp<HttpTools>)>,
     request: Request,

@@ -57,7 +57,6 @@ impl Drop for InFlight<'_> {
 }
 
 impl Metrics {
-    /// Starts counting.
     pub(super) fn new() -> Self {
         Self { started: when::now().0, in_flight: AtomicI64::new(0), counts: Mutex::default() }
     }
@@ -68,7 +67,6 @@ impl Metrics {
         InFlight(&self.in_flight)
     }
 
-    /// Counts a request that was answered.
     pub(super) fn answered(&self, answered: &AnsweredRequest<'_>) {
         let mut counts = lock(&self.counts);
         let key = (name_of(answered.method), answered.route.to_owned(), answered.status);
@@ -81,7 +79,6 @@ impl Metrics {
         durations.seconds += seconds;
     }
 
-    /// Counts a call of a tool.
     pub(super) fn called(&self, tool: &'static str, error: Option<ErrorKind>) {
         let outcome = error.map_or("ok", ErrorKind::as_str);
         *lock(&self.counts).calls.entry((tool, outcome)).or_default() += 1;
@@ -138,7 +135,6 @@ pub(super) fn counted(router: Router, state: Arc<ServerState>) -> Router {
     router.layer(from_fn_with_state(state, count))
 }
 
-/// Answers a request.
 pub(super) async fn handle(State(state): State<Arc<ServerState>>, headers: HeaderMap) -> Result<Page, Problem> {
     state.tokens.require(&headers, TokenScope::Read)?;
     let calls = state.calls.in_progress();

@@ -11,8 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::{Map, Value, json};
 use weir_core::Level;
 use weir_http::metrics::PROMETHEUS;
-use weir_http::observe::REQUEST_ID;
-use weir_http::problem::PROBLEM_JSON;
+use weir_http::openapi::{Document, answer, parameter, reference, security, status_is};
 use weir_operations::functions;
 use weir_operations::{OPERATIONS, Operation};
 
@@ -105,7 +104,6 @@ const ROUTES: &[Route] = &[
     },
 ];
 
-/// Answers a request.
 pub(super) async fn handle(State(state): State<Arc<ServerState>>) -> Response {
     let text = state.openapi.get_or_init(|| document(state.compat).to_string());
     ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-cache")], text.clone()).into_response()
@@ -118,24 +116,18 @@ fn document(compat: Option<Compat>) -> Value {
     if let Some(compat) = compat {
         compat.describe(&mut paths);
     }
-    json!({
-        "openapi": "3.1.0",
-        "info": { "title": "Weir", "version": env!("CARGO_PKG_VERSION"), "description": DESCRIPTION },
-        "servers": [{ "url": "/" }],
-        "paths": paths,
-        "components": {
-            "securitySchemes": { "token": {
-                "type": "http", "scheme": "bearer",
-                "description": "A token, which `weir serve --print-token` prints. The roles are the scopes.",
-            } },
-            "schemas": schemas(),
-            "parameters": parameters(),
-            "headers": { "RequestId": {
-                "description": "The request's ID, as in the log.", "required": true, "schema": { "type": "string" },
-            } },
-            "responses": errors(),
-        },
-    })
+    let document = Document {
+        title: "Weir",
+        version: env!("CARGO_PKG_VERSION"),
+        description: DESCRIPTION,
+        token: "A token, which `weir serve --print-token` prints. The roles are the scopes.",
+        paths,
+        schemas: functions::schemas(OPERATIONS.iter()),
+        parameters: parameters(),
+        errors: ERRORS,
+        problem_fields: Map::new(),
+    };
+    document.into_json()
 }
 
 /// Describes a route that is not a tool.
@@ -153,7 +145,7 @@ fn get(route: &Route) -> Value {
         "operationId": route.path.trim_start_matches('/').replace('.', "_"),
         "tags": ["server"],
         "summary": route.summary,
-        "security": security(route.scope),
+        "security": security(route.scope.map(TokenScope::as_str)),
         "parameters": parameters,
         "responses": responses,
     } })
@@ -176,9 +168,7 @@ fn no_query() -> Value {
 
 /// A tool, as its path describes it.
 pub(super) struct DescribedTool {
-    /// Its name.
     pub name: &'static str,
-    /// What it does.
     pub description: String,
     /// The scope that a call needs.
     pub scope: TokenScope,
@@ -188,7 +178,6 @@ pub(super) struct DescribedTool {
     pub data: Value,
 }
 
-/// Returns the path of a tool.
 pub(super) fn path_of(tool: &str) -> String {
     format!("/v1/tools/{tool}")
 }
@@ -210,7 +199,6 @@ fn post_of(operation: &Operation) -> Value {
     described
 }
 
-/// Describes a tool.
 pub(super) fn post(tool: DescribedTool) -> Value {
     let DescribedTool { name, description, scope, arguments, data } = tool;
     let summary = description.split_inclusive(". ").next().unwrap_or_default().trim().to_owned();
@@ -233,111 +221,41 @@ pub(super) fn post(tool: DescribedTool) -> Value {
         "tags": ["tools"],
         "summary": summary,
         "description": description,
-        "security": security(Some(scope)),
+        "security": security(Some(scope.as_str())),
         "parameters": parameters,
         "requestBody": { "required": false, "content": { "application/json": { "schema": arguments } } },
         "responses": responses,
     } })
 }
 
-/// Returns the schemas of every tool's arguments and answer, and of errors.
-fn schemas() -> Value {
-    let mut schemas = functions::schemas(OPERATIONS.iter());
-    let problem = json!({
-        "type": "object",
-        "required": ["type", "title", "status", "detail"],
-        "additionalProperties": false,
-        "properties": {
-            "type": { "type": "string", "format": "uri", "description": "Names the sort of error." },
-            "title": { "type": "string", "description": "The kind of error, in words." },
-            "status": { "type": "integer", "minimum": 400, "maximum": 599 },
-            "detail": { "type": "string", "description": "What was wrong with this request." },
-            "hint": { "type": "string", "description": "What to do next." },
-        },
-    });
-    schemas.insert("Problem".to_owned(), problem);
-    Value::Object(schemas)
-}
-
-fn parameters() -> Value {
+fn parameters() -> Map<String, Value> {
     let name = |header: &axum::http::HeaderName, description: &str| {
-        json!({
-            "name": header.as_str(), "in": "header", "required": false, "description": description,
-            // What is left of a value without blanks at its ends.
-            "schema": { "type": "string", "maxLength": MAX_NAME_CHARS, "pattern": "^[!-~]([ -~]*[!-~])?$" },
-        })
+        parameter(header.as_str(), description, json!({ "maxLength": MAX_NAME_CHARS }))
     };
-    json!({
-        "Session": name(&SESSION, "The session that the call belongs to. Without it, the call belongs to none."),
-        "Client": name(&CLIENT, "The client whose session this is; `http` by default."),
-        "Work": name(&WORK, "The work that the call belongs to, instead of the branch that is checked out."),
-        "RequestId": name(&REQUEST_ID, "An ID for the request; one that cannot be used is replaced."),
-    })
-}
-
-/// Returns the answers with an error, each under its status.
-fn errors() -> Value {
-    let schema = reference("schemas", "Problem");
-    let error = |(status, meaning): &(u16, &str)| (status.to_string(), answer(meaning, PROBLEM_JSON, &schema));
-    Value::Object(ERRORS.iter().map(error).collect())
+    let all = [
+        ("Session", name(&SESSION, "The session that the call belongs to. Without it, the call belongs to none.")),
+        ("Client", name(&CLIENT, "The client whose session this is; `http` by default.")),
+        ("Work", name(&WORK, "The work that the call belongs to, instead of the branch that is checked out.")),
+    ];
+    all.map(|(key, described)| (key.to_owned(), described)).into_iter().collect()
 }
 
 /// Returns references to answers with an error: those that any route has, and these.
 pub(super) fn refusals(statuses: &[u16]) -> Map<String, Value> {
-    let all = COMMON_ERRORS.iter().chain(statuses).map(ToString::to_string);
-    all.map(|status| (status.clone(), reference("responses", &status))).collect()
-}
-
-pub(super) fn answer(description: &str, media_type: &str, schema: &Value) -> Value {
-    json!({
-        "description": description,
-        "headers": { "X-Request-Id": reference("headers", "RequestId") },
-        "content": { media_type: { "schema": schema } },
-    })
-}
-
-fn security(scope: Option<TokenScope>) -> Value {
-    match scope {
-        Some(scope) => json!([{ "token": [scope.as_str()] }]),
-        None => json!([]),
-    }
-}
-
-fn status_is(word: &str) -> Value {
-    json!({
-        "type": "object", "required": ["status"], "additionalProperties": false,
-        "properties": { "status": { "const": word } },
-    })
-}
-
-pub(super) fn reference(kind: &str, name: &str) -> Value {
-    json!({ "$ref": format!("#/components/{kind}/{name}") })
+    weir_http::openapi::refusals(COMMON_ERRORS.iter().chain(statuses))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use weir_http::openapi::broken_references;
 
-    /// Checks that every reference leads somewhere.
-    fn check(document: &Value, at: &Value) {
-        match at {
-            Value::Object(fields) => {
-                if let Some(Value::String(reference)) = fields.get("$ref") {
-                    let pointer = reference.strip_prefix('#').unwrap();
-                    assert!(document.pointer(pointer).is_some(), "{reference}");
-                }
-                fields.values().for_each(|value| check(document, value));
-            }
-            Value::Array(items) => items.iter().for_each(|value| check(document, value)),
-            _ => {}
-        }
-    }
+    use super::*;
 
     #[test]
     fn every_reference_leads_somewhere() {
         for compat in [None, Some(Compat::Engram)] {
             let document = document(compat);
-            check(&document, &document);
+            assert_eq!(broken_references(&document, &document), [] as [String; 0]);
         }
     }
 

@@ -93,7 +93,6 @@ impl Tokens {
         Ok(Self { path: file::path(data), known: Mutex::default() })
     }
 
-    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }

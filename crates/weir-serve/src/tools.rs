@@ -28,13 +28,9 @@ use super::caller::Caller;
 use super::calls::in_time;
 use super::tokens::TokenScope;
 
-/// One call of an operation.
 pub(super) struct ToolCall {
-    /// The operation.
     pub operation: &'static Operation,
-    /// Who calls it.
     pub caller: Caller,
-    /// The arguments as they were given.
     pub arguments: JsonObject,
     /// Cancelled when the caller gives up.
     pub cancel: CancellationToken,
@@ -48,7 +44,6 @@ pub(super) struct ToolAnswer {
     pub remarks: Vec<String>,
 }
 
-/// Answers a request.
 pub(super) async fn handle(
     State(state): State<Arc<ServerState>>,
     name: Result<Path<String>, PathRejection>,

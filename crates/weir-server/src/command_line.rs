@@ -29,31 +29,32 @@ Examples:
   weir-server delete old --data /srv/weir --confirm old      delete a tenant for good
   weir-server erase ben --data /srv/weir --confirm ben       remove a user's notes and name
   weir-server audit --data /srv/weir --keep 90d              delete older rows of the audit
+  weir-server move acme --to two --directory @directory      move a tenant to another database
 
 A token is printed once, and only its hash is stored. docs/team.md describes the server and its routes.";
 
 pub(crate) fn command() -> Command {
     let init = Command::new("init")
         .about("Prepare the database, create a tenant, and print its admin's token")
-        .args([user(), tenant(), max_records(), max_bytes()])
+        .args([user(), tenant(), max_records(), max_bytes(), cell(), directory(), end_update()])
         .args(places());
     let invite = Command::new("invite")
         .about("Print a new token for a user")
-        .args([user(), tenant(), scope(), project(), valid_for()])
+        .args([user(), tenant(), scope(), project(), valid_for(), directory()])
         .args(places());
-    let list = Command::new("list").about("List the tokens of a tenant").arg(tenant()).args(places());
+    let list = Command::new("list").about("List the tokens of a tenant").args([tenant(), directory()]).args(places());
     let rotate = Command::new("rotate")
         .about("Replace a token: print a new one with the same rights, and revoke the old one")
-        .args([token().required(true), tenant()])
+        .args([token().required(true), tenant(), directory()])
         .args(places());
     let of_user = Arg::new("user").long("user").value_name("USER").help("Revoke all tokens of this user");
     let revoke = Command::new("revoke")
         .about("Revoke a token, or all tokens of a user")
-        .args([token(), of_user, tenant()])
+        .args([token(), of_user, tenant(), directory()])
         .args(places())
         .group(ArgGroup::new("which").args(["token", "user"]).required(true));
     let groups = [init, invite, list, rotate, revoke]
-        .map(|command| command.group(ArgGroup::new("place").args(["data", "database"]).required(true)));
+        .map(|command| command.group(ArgGroup::new("place").args(["data", "database", "directory"]).required(true)));
     let [init, invite, list, rotate, revoke] = groups;
     let json = Arg::new("json")
         .long("json")
@@ -68,7 +69,20 @@ pub(crate) fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .arg(json)
-        .subcommands([init, serve(), invite, list, rotate, revoke, migrate(), delete(), erase(), audit()])
+        .subcommands([
+            init,
+            serve(),
+            invite,
+            list,
+            rotate,
+            revoke,
+            migrate(),
+            delete(),
+            erase(),
+            audit(),
+            cells(),
+            move_tenant(),
+        ])
 }
 
 fn serve() -> Command {
@@ -76,20 +90,21 @@ fn serve() -> Command {
     let options = [
         data.required(true).help("Folder for the team's data; with --database, for the index and the texts"),
         database,
+        directory(),
         Arg::new("database-connections")
             .long("database-connections")
             .value_name("NUMBER")
             .value_parser(value_parser!(u64).range(2..=MAX_DATABASE_CONNECTIONS))
-            .requires("database")
-            .help("Maximum number of connections to the database, half of them for one tenant [default: 16]"),
+            .requires("store")
+            .help("Maximum number of connections to each database, half of them for one tenant [default: 16]"),
         texts()
-            .requires("database")
+            .requires("store")
             .help("Where to keep the texts: a folder or s3://BUCKET/PREFIX, shared by all servers of the database"),
         Arg::new("copy-index")
             .long("copy-index")
             .value_name("MINUTES")
             .value_parser(value_parser!(u64).range(0..=MAX_COPY_MINUTES))
-            .requires("database")
+            .requires("store")
             .help(
                 "Copy a changed index next to the texts at this interval, and when the server stops; a server without \
                  an index starts from the newest copy; 0 turns this off [default: 10 with s3://, otherwise 0]",
@@ -102,7 +117,7 @@ fn serve() -> Command {
         Arg::new("semantic")
             .long("semantic")
             .action(ArgAction::SetTrue)
-            .requires("database")
+            .requires("store")
             .help("Also search by meaning, with the built-in model; an index without vectors is rebuilt"),
         oauth("oauth-issuer", "URL", ["resource", "oauth-keys"]).help("Also accept access tokens of this OAuth issuer"),
         oauth("resource", "URL", ["oauth-issuer", "oauth-keys"])
@@ -114,6 +129,7 @@ fn serve() -> Command {
     Command::new(SERVE)
         .about("Serve the teams of a folder or a database; `weir-server init` prepares it")
         .args(options)
+        .group(ArgGroup::new("store").args(["database", "directory"]))
         .args(address_options())
         .args(limit_options())
 }
@@ -195,6 +211,49 @@ fn audit() -> Command {
         .group(ArgGroup::new("place").args(["data", "database"]).required(true))
 }
 
+fn cells() -> Command {
+    let [_, database] = places();
+    Command::new("cells").about("List databases, their tenants and unfinished moves, or add a database").args([
+        directory().required(true),
+        Arg::new("add")
+            .long("add")
+            .value_name("NAME")
+            .requires("database")
+            .help("Prepare the database and add it under this name, with the tenants that it has"),
+        database.requires("add"),
+    ])
+}
+
+fn move_tenant() -> Command {
+    Command::new("move")
+        .about("Move a tenant to another database, while its users go on")
+        .args([
+            Arg::new("name").value_name("TENANT").required(true).help("Name of the tenant"),
+            Arg::new("to").long("to").value_name("CELL").help("Name of the database, as `weir-server cells` lists it"),
+            Arg::new("undo")
+                .long("undo")
+                .action(ArgAction::SetTrue)
+                .help("Take back a move that was interrupted; the tenant stays where it was"),
+            directory().required(true),
+        ])
+        .group(ArgGroup::new("what").args(["to", "undo"]).required(true))
+}
+
+fn directory() -> Arg {
+    Arg::new("directory")
+        .long("directory")
+        .value_name("URL")
+        .help("Database that knows which database each tenant is in; a URL or @FILE, as for --database")
+}
+
+fn cell() -> Arg {
+    Arg::new("cell")
+        .long("cell")
+        .value_name("NAME")
+        .requires("directory")
+        .help("Create the tenant in this database [default: the one with the fewest tenants]")
+}
+
 fn texts() -> Arg {
     Arg::new("texts").long("texts").value_name("PLACE")
 }
@@ -229,6 +288,14 @@ fn max_bytes() -> Arg {
         .value_name("NUMBER")
         .value_parser(value_parser!(u64).range(1..=i64::MAX as u64))
         .help("Maximum size of the tenant's records and texts, in bytes; also changes that of an existing tenant")
+}
+
+fn end_update() -> Arg {
+    Arg::new("end-update")
+        .long("end-update")
+        .action(ArgAction::SetTrue)
+        .requires("database")
+        .help("Also end an update: all servers run this version, and older ones may no longer start")
 }
 
 fn scope() -> Arg {

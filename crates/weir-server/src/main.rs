@@ -3,7 +3,9 @@
 //! Invariant: what it does is in the crates below; here are its command line, its places and its signals.
 
 mod audit;
+mod cells;
 mod command_line;
+mod database;
 mod delete;
 mod erase;
 mod failure;

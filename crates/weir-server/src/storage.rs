@@ -13,20 +13,20 @@ use weir_host::error::{CommandError, ErrorKind};
 use weir_host::when;
 use weir_records::moving::MoveState;
 use weir_records::{
-    Accounts, DeletedTenant, ErasedName, ErrorKind as PortKind, Index as _, OPERATOR, PortError, Ports, Revoked, Shelf,
-    Writer, memory, sqlite,
+    Accounts, DeletedTenant, ErasedName, Index as _, Log, OPERATOR, PortError, Ports, Revoked, Shelf, Writer, memory,
+    sqlite,
 };
 use weir_team::{
     Bridge, ConnectionWatch, CopyPlace, Copying, IndexCopier, Meaning, ObjectBlobs, PostgresAccounts, PostgresLog,
-    PostgresOptions, SCHEMA, Started, TantivyIndex, Vectors, delete_tenant, delete_tokens, erase_name, expire_audit,
-    migrate as migrate_schema,
+    PostgresOptions, SCHEMA, Started, TantivyIndex, Vectors, delete_tenant, delete_tokens, end_update, erase_name,
+    expire_audit, migrate as migrate_schema,
 };
 
+use crate::cells::DirectoryPlace;
+use crate::database::{ROLE, options, owner_of, refused, unprepared};
 use crate::failure::failed;
 use crate::texts::TextsPlace;
 
-/// The role that the server uses in its database, whatever role logs in.
-const ROLE: &str = "weir_app";
 /// What a folder has that `weir-server init` has prepared.
 const DATABASE_FILE: &str = "records.db";
 /// The file in a server's folder that has the name of its copies.
@@ -39,6 +39,7 @@ pub(super) struct Place {
     folder: Option<PathBuf>,
     texts: Option<TextsPlace>,
     database: Option<PostgresOptions>,
+    directory: Option<DirectoryPlace>,
     /// How often the index is copied, in minutes, if something says so.
     copy_minutes: Option<u64>,
     is_semantic: bool,
@@ -57,6 +58,13 @@ pub(super) struct Prepared {
     /// The names of the migrations that have just run.
     pub(super) ran: Vec<&'static str>,
     pub(super) schema: usize,
+}
+
+/// The log and the accounts on PostgreSQL.
+struct Backend {
+    log: Arc<dyn Log>,
+    accounts: Arc<dyn Accounts>,
+    connections: ConnectionWatch,
 }
 
 /// What was deleted with a tenant.
@@ -98,8 +106,8 @@ impl Place {
             Ok(Some(path)) => Some(env.folder.join(path)),
             Ok(None) | Err(_) => None,
         };
-        let database = match arguments.get_one::<String>("database") {
-            Some(address) => Some(options(env, address)?),
+        let database = match arguments.try_get_one::<String>("database").ok().flatten() {
+            Some(address) => Some(options(&env.folder, address)?),
             None => None,
         };
         let connections = arguments.try_get_one::<u64>("database-connections").ok().flatten();
@@ -108,6 +116,7 @@ impl Place {
             database.connections = connections.unwrap_or(database.connections);
             database
         });
+        let directory = DirectoryPlace::of(env, arguments, connections)?;
         let texts = match arguments.try_get_one::<String>("texts") {
             Ok(Some(value)) => Some(TextsPlace::parse(env, value)?),
             // Not every command has an option for texts.
@@ -116,12 +125,16 @@ impl Place {
         // Only a server copies an index.
         let copy_minutes = arguments.try_get_one::<u64>("copy-index").ok().flatten().copied();
         let is_semantic = arguments.try_get_one::<bool>("semantic").ok().flatten().copied().unwrap_or_default();
-        Ok(Self { folder: path("data"), texts, database, copy_minutes, is_semantic })
+        Ok(Self { folder: path("data"), texts, database, directory, copy_minutes, is_semantic })
     }
 
     /// Creates what is missing, and runs the migrations that have not run. A database that is newer than this program,
     /// or that belongs to another one, is refused.
     pub(super) fn prepare(&self) -> Result<Prepared, CommandError> {
+        if let Some(directory) = &self.directory {
+            // A cell was prepared when it was added.
+            return Ok(Prepared { ran: directory.prepare()?, schema: SCHEMA });
+        }
         match (&self.database, &self.folder) {
             (Some(options), _) => {
                 let bridge = Bridge::start().map_err(failed)?;
@@ -136,25 +149,62 @@ impl Place {
         }
     }
 
+    /// Lets no server of an older version start on the database any more.
+    pub(super) fn end_update(&self) -> Result<(), CommandError> {
+        let Some(options) = &self.database else { return Ok(()) };
+        end_update(&owner_of(options), &Bridge::start().map_err(failed)?).map_err(refused)
+    }
+
     /// Returns how many calls of one tenant may be at work: half of the connections to the database, so that other
     /// tenants find one.
     pub(super) fn tenant_calls(&self) -> Option<usize> {
-        self.database.as_ref().map(|database| (database.connections / 2).max(1))
+        let of_directory = self.directory.as_ref().map(DirectoryPlace::connections);
+        let connections = self.database.as_ref().map(|database| database.connections).or(of_directory);
+        connections.map(|connections| (connections / 2).max(1))
+    }
+
+    /// Returns the directory, for a command that is about it.
+    pub(super) fn directory(&self) -> Result<&DirectoryPlace, CommandError> {
+        self.directory.as_ref().ok_or_else(|| CommandError::usage("name a directory with --directory"))
+    }
+
+    /// Creates a tenant, in a cell of its own if one is named.
+    pub(super) fn create_tenant(
+        &self,
+        accounts: &dyn Accounts,
+        tenant: &TenantId,
+        cell: Option<&str>,
+    ) -> Result<bool, CommandError> {
+        if cell.is_none() {
+            return accounts.create_tenant(tenant).map_err(failed);
+        }
+        let cells = self.directory()?.open(&Bridge::start().map_err(failed)?)?;
+        cells.create_tenant_in(tenant, cell).map_err(failed)
+    }
+
+    /// Opens the log on PostgreSQL, in one database or several, or returns `None` if it is in a folder.
+    fn backend(&self) -> Result<Option<Backend>, CommandError> {
+        let bridge = Bridge::start().map_err(failed)?;
+        if let Some(directory) = &self.directory {
+            let cells = directory.open(&bridge)?;
+            let connections = cells.connection_watch();
+            return Ok(Some(Backend { log: Arc::clone(&cells) as _, accounts: cells, connections }));
+        }
+        let Some(options) = &self.database else { return Ok(None) };
+        let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
+        let (accounts, connections) = (Arc::new(log.accounts()), log.connection_watch());
+        Ok(Some(Backend { log: Arc::new(log), accounts, connections }))
     }
 
     pub(super) fn accounts(&self) -> Result<Arc<dyn Accounts>, CommandError> {
-        match &self.database {
-            Some(options) => {
-                let bridge = Bridge::start().map_err(failed)?;
-                let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
-                Ok(Arc::new(log.accounts()))
-            }
+        match self.backend()? {
+            Some(backend) => Ok(backend.accounts),
             None => Ok(Arc::new(sqlite::open_accounts(self.unmoved_folder()?).map_err(failed)?)),
         }
     }
 
     pub(super) fn open(&self) -> Result<Storage, CommandError> {
-        let Some(options) = &self.database else {
+        let Some(Backend { log, accounts, connections }) = self.backend()? else {
             let folder = self.unmoved_folder()?;
             let accounts = Arc::new(sqlite::open_accounts(folder).map_err(failed)?);
             let ports = sqlite::open(folder).map_err(failed)?;
@@ -168,9 +218,6 @@ impl Place {
             });
         };
         let folder = self.folder()?;
-        let bridge = Bridge::start().map_err(failed)?;
-        let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
-        let (accounts, connections) = (Arc::new(log.accounts()), Some(log.connection_watch()));
         let (blobs, index_folder) = (Arc::new(self.blobs()?), folder.join("index"));
         let meaning = if self.is_semantic { Some(built_in_model()?) } else { None };
         let vectors = meaning.clone().map_or(Vectors::Off, Vectors::Of);
@@ -185,8 +232,8 @@ impl Place {
             }
         };
         let index_started = Some(index.started().clone());
-        let ports = Ports { log: Arc::new(log), index, blobs };
-        Ok(Storage { ports, accounts, index_started, copying, meaning, connections })
+        let ports = Ports { log, index, blobs };
+        Ok(Storage { ports, accounts, index_started, copying, meaning, connections: Some(connections) })
     }
 
     fn copy_every(&self) -> Option<Duration> {
@@ -329,49 +376,6 @@ fn built_in_model() -> Result<Meaning, CommandError> {
     })?;
     let embed = move |text: &str| model.embed(&[text]).ok()?.into_iter().next().flatten();
     Ok(Meaning::new(model.name(), model.width(), embed))
-}
-
-/// Reads the address of a database, or the file that has it.
-fn options(env: &Env, address: &str) -> Result<PostgresOptions, CommandError> {
-    let address = match address.strip_prefix('@') {
-        Some(file) => {
-            let path = env.folder.join(file);
-            std::fs::read_to_string(&path).map_err(|error| {
-                CommandError::new(ErrorKind::Failed, format!("cannot read {}: {error}", path.display()))
-            })?
-        }
-        None => address.to_owned(),
-    };
-    let mut options = PostgresOptions::parse(address.trim()).map_err(failed)?;
-    options.role = Some(ROLE.to_owned());
-    Ok(options)
-}
-
-/// Returns the options of the role that logs in, which owns the database.
-fn owner_of(options: &PostgresOptions) -> PostgresOptions {
-    let mut owner = options.clone();
-    owner.role = None;
-    owner
-}
-
-/// What to do about a database that this program is too old for.
-const TOO_OLD: &str =
-    "nothing was changed; update this program to the version that prepared the database, or a newer one";
-
-/// Returns why a database cannot be prepared.
-fn refused(error: PortError) -> CommandError {
-    let is_newer = error.kind == PortKind::Newer;
-    let error = failed(error);
-    if is_newer { error.hint(TOO_OLD) } else { error }
-}
-
-/// Returns why a database cannot be opened. The owner of one that is not prepared, or is older, can prepare it.
-fn unprepared(error: PortError) -> CommandError {
-    let hint = match error.kind {
-        PortKind::Newer => TOO_OLD,
-        _ => "`weir-server init USER --database URL` prepares a database, as its owner; also after an update",
-    };
-    failed(error).hint(hint)
 }
 
 fn in_use(error: PortError) -> CommandError {

@@ -18,7 +18,7 @@ use weir_records::{
 
 use crate::failure::failed;
 use crate::storage::{Place, Prepared};
-use crate::{audit, delete, erase, migrate};
+use crate::{audit, cells, delete, erase, migrate};
 
 /// Runs a command that is about teams and their tokens.
 pub(crate) fn run(env: &Env, name: &str, arguments: &ArgMatches) -> Result<Answer, CommandError> {
@@ -28,6 +28,8 @@ pub(crate) fn run(env: &Env, name: &str, arguments: &ArgMatches) -> Result<Answe
         "delete" => return delete::run(&place, arguments),
         "erase" => return erase::run(&place, arguments),
         "audit" => return audit::run(&place, arguments),
+        "cells" => return cells::list(place.directory()?, arguments),
+        "move" => return cells::move_tenant(place.directory()?, arguments),
         _ => {}
     }
     let tenant = TenantId(named(arguments, "tenant")?);
@@ -53,12 +55,17 @@ struct Team {
 /// Creates a tenant with a token of its admin, or changes the quota of one that exists.
 fn init(place: &Place, tenant: TenantId, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let user = UserId(named(arguments, "user")?);
+    let ends_update = arguments.get_flag("end-update");
     let Prepared { ran, schema } = place.prepare()?;
+    if ends_update {
+        place.end_update()?;
+    }
     if !ran.is_empty() {
         paint::warn(&format!("weir: prepared the database: {}", ran.join(", ")));
     }
     let team = Team { accounts: place.accounts()?, tenant };
-    let is_new = team.accounts.create_tenant(&team.tenant).map_err(failed)?;
+    let cell = arguments.get_one::<String>("cell").map(String::as_str);
+    let is_new = place.create_tenant(&*team.accounts, &team.tenant, cell)?;
     let quota = arguments.get_one::<u64>("max-records").copied();
     if let Some(quota) = quota {
         team.accounts.set_max_records(&team.tenant, quota).map_err(failed)?;
@@ -75,6 +82,10 @@ fn init(place: &Place, tenant: TenantId, arguments: &ArgMatches) -> Result<Answe
         (false, false) => {
             let data = json!({ "tenant": tenant, "max_records": quota, "max_bytes": byte_quota });
             Ok(Answer::new(format!("the tenant `{tenant}` may have {limits}"), data))
+        }
+        (false, true) if ends_update => {
+            let text = format!("the update has ended: no server of a schema before {schema} can start any more");
+            Ok(Answer::new(text, json!({ "tenant": tenant, "schema": schema, "migrations": ran, "ended": true })))
         }
         (false, true) if !ran.is_empty() => {
             let text = format!("the tenant `{tenant}` exists, and its database has schema {schema} now");

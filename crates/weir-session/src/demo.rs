@@ -24,7 +24,6 @@ use weir_store::private;
 
 pub use report::HEADINGS;
 
-/// The name of the command.
 pub const DEMO: &str = "demo";
 
 const LONG_ABOUT: &str = "\
@@ -68,7 +67,6 @@ struct RecordedCall {
     summary: Option<String>,
 }
 
-/// A text and its tokens.
 struct CountedText {
     text: String,
     tokens: usize,

@@ -9,6 +9,8 @@ mod contexts;
 mod copies;
 mod export_report;
 mod from_engram;
+mod from_weir;
+mod placing;
 mod report;
 mod session;
 
@@ -49,7 +51,6 @@ pub enum ImportScope {
 pub struct ImportRequest {
     /// Transcripts, or folders with transcripts. If empty, the transcripts of every client.
     pub paths: Vec<PathBuf>,
-    /// Limits the import to this client.
     pub client: Option<&'static Client>,
     /// Limits the import to sessions that began at or after this time.
     pub since: Option<Timestamp>,
@@ -67,7 +68,7 @@ pub fn run(context: &Context, order: &ImportRequest, now: Timestamp) -> Result<A
     found.reverse();
     let wanted = |found: &&TranscriptLocation| order.since.is_none_or(|since| found.changed_at() >= since);
     let (exports, found): (Vec<_>, Vec<_>) =
-        found.iter().filter(wanted).partition(|found| order.paths.contains(&found.path) && is_export(found));
+        found.iter().filter(wanted).partition(|found| order.paths.contains(&found.path) && writer(found).is_some());
     check_exports(context, order, &exports)?;
     let mut import = ImportJob {
         context,
@@ -81,15 +82,31 @@ pub fn run(context: &Context, order: &ImportRequest, now: Timestamp) -> Result<A
     import.report.unreadable = unreadable;
     import.all(&found)?;
     for export in exports {
-        from_engram::import(&mut import, export)?;
+        match writer(export) {
+            Some(ExportWriter::Weir) => from_weir::import(&mut import, export)?,
+            _ => from_engram::import(&mut import, export)?,
+        }
     }
     context.report_progress("");
     Ok(import.report.answer(order.whose))
 }
 
-/// Whether a file is an export of another program.
-fn is_export(found: &TranscriptLocation) -> bool {
-    found.path.is_file() && found.open().is_ok_and(export::is_export)
+/// The program that wrote an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ExportWriter {
+    Engram,
+    Weir,
+}
+
+/// Returns the program that wrote a file, if it is an export.
+fn writer(found: &TranscriptLocation) -> Option<ExportWriter> {
+    if !found.path.is_file() {
+        return None;
+    }
+    if found.open().is_ok_and(from_weir::is_export) {
+        return Some(ExportWriter::Weir);
+    }
+    found.open().is_ok_and(export::is_export).then_some(ExportWriter::Engram)
 }
 
 fn check_exports(
@@ -99,19 +116,23 @@ fn check_exports(
 ) -> Result<(), CommandError> {
     let Some(first) = exports.first().map(|export| export.path.display()) else {
         return match &order.project_name {
-            Some(_) => Err(CommandError::usage("cannot use --project-name: the path is not an engram export")
-                .hint("pass the file that `engram export FILE` has written")),
+            Some(_) => Err(CommandError::usage("cannot use --project-name: the path is not an export")
+                .hint("pass the file that `weir export FILE` or `engram export FILE` has written")),
             None => Ok(()),
         };
     };
     // An export could attribute words to the user.
     if !context.face().is_person() {
-        return Err(CommandError::new(ErrorKind::Denied, format!("cannot import {first}: it is an engram export"))
-            .hint(format!("the user can import it: weir import {}", quoted(&first.to_string()))));
+        return Err(CommandError::new(
+            ErrorKind::Denied,
+            format!("cannot import {first}: it is an export, and only the user may import one"),
+        )
+        .hint(format!("the user can run: weir import {}", quoted(&first.to_string()))));
     }
     if order.client.is_some() {
-        return Err(CommandError::usage(format!("cannot limit {first} to a client: it is an engram export"))
-            .hint("omit --client"));
+        return Err(
+            CommandError::usage(format!("cannot limit {first} to a client: it is an export")).hint("omit --client")
+        );
     }
     Ok(())
 }

@@ -36,7 +36,6 @@ pub enum Starts {
     Nothing,
     /// Those that were not counted before.
     New,
-    /// All of them.
     All,
 }
 

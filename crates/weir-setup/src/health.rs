@@ -31,11 +31,9 @@ enum SetupState {
     Whole,
     /// Set up in part, or for another program. These parts are wrong.
     Other(Vec<&'static str>),
-    /// A file cannot be read.
     Unreadable(String),
 }
 
-/// Returns the findings about the clients on this machine.
 pub fn clients(context: &Context) -> Vec<Finding> {
     let Ok(places) = Places::new(context) else { return Vec::new() };
     RECIPES.iter().filter_map(|recipe| examine(&places, recipe)).collect()

@@ -47,12 +47,9 @@ use places::Places;
 use plan::SetupPlan;
 use step::Step;
 
-/// The requested command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetupCommand {
-    /// Registers Weir with clients.
     Setup,
-    /// Undoes the setup.
     Teardown,
 }
 

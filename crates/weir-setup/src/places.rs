@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use weir_clients::RECIPES;
-use weir_clients::setup::{Base, Place, Recipe, SetupScope};
+use weir_clients::setup::{Base, ON_WINDOWS, Place, Recipe, SetupScope};
 use weir_context::Context;
 use weir_host::env::Paths;
 use weir_host::error::{CommandError, ErrorKind};
@@ -84,7 +84,8 @@ impl Places {
     }
 
     /// Returns the path of Weir's own program: a name on the PATH that survives updates, if there is one. In a project,
-    /// this is the plain name, since others may share the settings and have the program elsewhere.
+    /// this is the plain name, since others may share the settings and have the program elsewhere; on Windows, it is the
+    /// name of the file, which every shell understands.
     pub(super) fn our_program(&self, whose: SetupScope) -> Result<String, CommandError> {
         let cannot = |why: String| CommandError::new(ErrorKind::Failed, why);
         let running = std::env::current_exe().map_err(|error| cannot(format!("cannot find this program: {error}")))?;
@@ -94,6 +95,7 @@ impl Places {
         if whose == SetupScope::Project && found.is_some() {
             return Ok("weir".to_owned());
         }
+        let is_on_path = found.is_some();
         let program = found.unwrap_or(running);
         if program.file_name().is_none_or(|name| name != "weir" && name != "weir.exe") {
             let message = format!("this program is {}, but setup recognises only the name weir", program.display());
@@ -102,6 +104,9 @@ impl Places {
         if let Some(command) = cache_of(&program) {
             let message = format!("{} is in the cache of `{command}`, which may be emptied", program.display());
             return Err(cannot(message).hint("install Weir first, such as with `npm install --global weir-cli`"));
+        }
+        if cfg!(windows) && is_on_path {
+            return Ok(ON_WINDOWS.to_owned());
         }
         program.to_str().map(str::to_owned).ok_or_else(|| {
             cannot(format!("the path of this program is not UTF-8: {}", program.display()))

@@ -20,7 +20,6 @@ use super::targets::{ReadTarget, Target, targets};
 
 #[derive(Default)]
 pub(super) struct SetupPlan {
-    /// The changes, file by file.
     pub steps: Vec<Step>,
     pub notes: Vec<String>,
     /// Which servers move behind Weir, and which stay, with the reason.

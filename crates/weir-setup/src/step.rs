@@ -12,7 +12,6 @@ use super::gateway;
 use super::ledger::{LedgerRecord, MovedServer};
 use super::targets::ReadTarget;
 
-/// The change of a file.
 pub(super) struct Step {
     /// The file itself, with symbolic links resolved.
     pub path: PathBuf,

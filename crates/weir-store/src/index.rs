@@ -29,7 +29,6 @@ pub(crate) use vocabulary::Learner;
 pub(crate) const MIGRATIONS: &[Migration] =
     &[Migration { name: "0001_index", sql: include_str!("index/migrations/0001_index.sql") }];
 
-/// The findings of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
     pub hits: Vec<Hit>,

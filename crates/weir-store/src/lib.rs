@@ -35,7 +35,7 @@
 //!   restored or exported.
 //! - After a forget, no word of the entry is left in the index.
 //! - A released migration never changes; a newer database is refused and left untouched.
-//! - Only `db` opens a connection (`clippy.toml`).
+//! - Only `weir-db` opens a connection (`clippy.toml`).
 //!
 //! # A search, step by step
 //!
@@ -50,28 +50,19 @@
 //! ```
 
 mod blobs;
-mod db;
-mod error;
 mod feed;
-mod foreign;
 mod index;
-mod layout;
 mod log;
 pub mod quantised;
 mod redacted;
-mod shown;
 mod spool;
 mod store;
 mod team;
 
 pub use blobs::{BlobReader, Depth, KeepError, Line, TextWriter};
-pub use db::Patience;
-pub use error::{Loss, Refusal, StoreError, Unreadable};
-pub use foreign::{ForeignDb, ForeignDbError};
 pub use index::map::MapFile;
 pub use index::unembedded::{ChunkText, LockPolicy, UnembeddedChunks};
 pub use index::{Findings, Hit};
-pub use layout::StorePart;
 pub use log::entries::{EntryFilter, EntryList};
 pub use log::export::{ExportedNote, ExportedRun};
 pub use log::files::SessionFile;
@@ -86,7 +77,6 @@ pub use log::projects::KnownProject;
 pub use log::prompts::RecentPrompt;
 pub use log::sessions::{ListedSession, SessionFilter, SessionPlace, SessionSummary};
 pub use log::sources::{KnownFile, PageState, Stamp, Validators};
-pub use shown::{HashedText, Repeat, ShownLines};
 pub use spool::{LONGEST_TEXT, Spool, SpoolRecord};
 pub use store::{
     CheckedCopy, Copied, Exported, ExportedEntry, ExportedEvent, ForeignRow, Found, Fresh, FreshRows, Freshness,
@@ -94,7 +84,14 @@ pub use store::{
     UnavailableText, UnreadEntry, UnreadTexts,
 };
 pub use team::{Attribution, Confirmation, TeamConnection, TeamDb, TeamKind, TeamRecord, TeamState};
+pub use weir_db::Patience;
+pub use weir_db::error::{Loss, Refusal, StoreError, Unreadable};
+pub use weir_db::foreign::{ForeignDb, ForeignDbError};
+pub use weir_db::layout::StorePart;
 pub use weir_ledger::private;
+pub use weir_shown::{HashedText, Repeat, ShownLines};
+
+use weir_db::{self as db, error, layout};
 
 #[cfg(test)]
 mod plan_tests;

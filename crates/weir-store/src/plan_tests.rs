@@ -27,11 +27,14 @@ thread_local! {
     static STEPS: RefCell<BTreeMap<String, Steps>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Records the statements of a connection from now on. Called for every connection of the test build.
-pub(crate) fn recorded(mut connection: Connection) -> Connection {
-    let codes = TraceEventCodes::SQLITE_TRACE_STMT | TraceEventCodes::SQLITE_TRACE_PROFILE;
-    connection.trace_v2(codes, Some(record)).expect("tracing is built in");
-    connection
+/// Records the statements of every connection that is opened from now on.
+fn record_statements() {
+    weir_db::ON_CONNECT.get_or_init(|| {
+        |connection| {
+            let codes = TraceEventCodes::SQLITE_TRACE_STMT | TraceEventCodes::SQLITE_TRACE_PROFILE;
+            connection.trace_v2(codes, Some(record)).expect("tracing is built in");
+        }
+    });
 }
 
 fn record(event: TraceEvent<'_>) {
@@ -78,6 +81,7 @@ const SCANS: &[&str] = &["SELECT count(*) FROM chunks"];
 
 #[test]
 fn no_statement_scans_a_table_that_grows() {
+    record_statements();
     let folder = tempfile::tempdir().unwrap();
     let (log, index) = work_out(folder.path());
     let statements = STATEMENTS.lock().unwrap().clone();
@@ -102,6 +106,7 @@ fn no_statement_scans_a_table_that_grows() {
 /// a small store and in one that has grown, and no statement may take many more steps in the second.
 #[test]
 fn no_statement_of_a_hook_takes_longer_in_a_store_that_has_grown() {
+    record_statements();
     let now = Timestamp(1_000_000_000_000);
     let [small, grown] = [2, 3_000].map(|events| {
         STEPS.take();

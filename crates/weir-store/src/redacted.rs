@@ -1,15 +1,11 @@
 //! Texts of events and entries without secrets.
 
-use weir_core::redact::redact;
+pub(crate) use weir_core::redact::redacted as redacted_text;
 use weir_core::{Event, NewEntry};
 
 pub(crate) fn redacted_event(event: &Event) -> Event {
     let (data, whole) = (event.data.as_deref().map(redacted_text), event.whole.as_deref().map(redacted_text));
     Event { kind: event.kind, priority: event.priority, text: redacted_text(&event.text), data, whole }
-}
-
-pub(crate) fn redacted_text(text: &str) -> String {
-    String::from_utf8_lossy(&redact(text.as_bytes()).text).into_owned()
 }
 
 /// Redacts everything in an entry except its text.

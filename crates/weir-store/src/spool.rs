@@ -30,7 +30,6 @@ const UNFINISHED: &str = "new";
 /// File extension of a record that was set aside because it is damaged.
 const UNREADABLE: &str = "unreadable";
 
-/// The spool of one store.
 pub struct Spool {
     folder: PathBuf,
 }

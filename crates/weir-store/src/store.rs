@@ -66,7 +66,6 @@ pub enum Owner {
     User,
 }
 
-/// An open store.
 pub struct Store {
     folder: PathBuf,
     owner: Owner,

@@ -99,7 +99,6 @@ pub struct TeamRecord {
     pub state: TeamState,
     /// Whether this installation wrote it.
     pub is_own: bool,
-    /// Who wrote it.
     pub user: String,
     /// The client that they used; empty if there was none.
     pub client: String,
@@ -138,7 +137,6 @@ pub struct Confirmation {
     pub at: Timestamp,
 }
 
-/// The open database.
 pub struct TeamDb {
     db: Db,
 }

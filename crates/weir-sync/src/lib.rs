@@ -42,6 +42,7 @@
 //!   host           a new identity, if another machine has this one's or this one was put back
 //! words            whose notes, who confirmed them, forks
 //! news             the server says that there is something new, and `weir sync --watch` or `weir mcp` begin an exchange
+//! invitations      what an admin asks the server for, and how somebody becomes a user
 //! session_end      after the answer of a hook: `weir sync --quiet` in a process of its own
 //! ```
 
@@ -50,6 +51,7 @@ mod exchange;
 #[cfg(test)]
 mod hazard_tests;
 mod host;
+mod invitations;
 mod ledger;
 mod lock;
 mod news;
@@ -69,6 +71,7 @@ mod vault;
 mod words;
 
 pub use exchange::{Exchange, PreviewedRecord, Report};
+pub use invitations::{accept_invitation, invitations, invite, revoke_invitation};
 pub use lock::ExchangeLock;
 pub use news::{NewsListener, keep_in_step};
 pub use sealing::{SealReport, described};

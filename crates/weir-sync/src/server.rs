@@ -141,7 +141,10 @@ impl ConnectedServer {
 
     /// Makes a request, and again if the server asks to wait. Before the first one, a server that accepts connections
     /// and does nothing is found out.
-    fn ask(&self, request: impl Fn(&ApiClient) -> Result<ApiAnswer, ApiError>) -> Result<ApiAnswer, CommandError> {
+    pub(super) fn ask(
+        &self,
+        request: impl Fn(&ApiClient) -> Result<ApiAnswer, ApiError>,
+    ) -> Result<ApiAnswer, CommandError> {
         if !self.is_there.load(Ordering::Relaxed) {
             let nothing: &[(&str, &str)] = &[];
             self.health.get("/health", nothing).map_err(unreachable)?;
@@ -293,8 +296,8 @@ fn page(body: &Value) -> Result<Page, CommandError> {
     Ok(Page { records, unreadable, next: number("next")?, more: body["more"].as_bool().unwrap_or_default() })
 }
 
-fn expect_success(answer: &ApiAnswer) -> Result<Value, CommandError> {
-    if answer.status != 200 {
+pub(super) fn expect_success(answer: &ApiAnswer) -> Result<Value, CommandError> {
+    if !matches!(answer.status, 200 | 201) {
         return Err(refused(answer));
     }
     serde_json::from_slice(&answer.body).map_err(|error| {
@@ -319,6 +322,7 @@ fn refused(answer: &ApiAnswer) -> CommandError {
             with_hint(error(ErrorKind::Denied, "the team server refused this"), "ask the operator for another token")
         }
         429 => error(ErrorKind::Failed, "too many requests to the team server").hint("sync again in a minute"),
+        501 => with_hint(error(ErrorKind::Failed, "not supported"), "ask the operator of the server"),
         500.. => error(ErrorKind::Failed, "the team server failed")
             .hint("nothing is lost: notes stay here, and are sent by the next `weir sync`"),
         _ => with_hint(error(ErrorKind::Failed, "the team server refused this"), "check the address of the server"),
@@ -336,7 +340,7 @@ fn unreachable(error: ApiError) -> CommandError {
     }
 }
 
-fn not_a_team_server(field: &str) -> CommandError {
+pub(super) fn not_a_team_server(field: &str) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("the server's answer has no `{field}`"))
         .hint("check that the address is that of a team server")
 }

@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinHandle;
 use weir_records::{ErrorKind, PortError, Result};
 
 /// The runtime that async backends share. Clones share it.
@@ -27,6 +28,11 @@ impl Bridge {
                 |error| PortError::new(ErrorKind::Unavailable, "start the runtime of the backends").because(error),
             )?;
         Ok(Self { handle: runtime.handle().clone(), _runtime: Arc::new(OwnRuntime(Some(runtime))) })
+    }
+
+    /// Runs a future beside others, until it ends or the last clone of the bridge is dropped.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+        self.handle.spawn(work)
     }
 
     /// Waits for a future.

@@ -14,5 +14,17 @@ pub struct ConnectionFigures {
     pub waiting: usize,
 }
 
+impl ConnectionFigures {
+    /// Returns the figures of two databases together.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            most: self.most + other.most,
+            open: self.open + other.open,
+            in_use: self.in_use + other.in_use,
+            waiting: self.waiting + other.waiting,
+        }
+    }
+}
+
 /// Says how the connections to a database are used now.
 pub type ConnectionWatch = Arc<dyn Fn() -> ConnectionFigures + Send + Sync>;

@@ -5,6 +5,8 @@
 //! it, and [`ObjectBlobs`] has the texts, in a folder or in a bucket. The ports block, and a server calls them from
 //! `spawn_blocking`. What is async behind one has a runtime of its own: a [`Bridge`] drives the connections of the log.
 //!
+//! With several databases, [`Cells`] is the log and the accounts: it sends each call to the database of its tenant.
+//!
 //! What a record is, who sees it and what a sealed project is, `weir-records` says. Nothing here acts on a developer's
 //! machine.
 //!
@@ -21,6 +23,8 @@
 //!   than it needs, the log refuses to open. The tests try each of the two without the other.
 //! - An append holds the lock on the project's head until it commits, so records become visible in the order of their
 //!   positions. With a sequence instead, a reader could skip one that appears later.
+//! - Of several databases, one lets a tenant write. The database itself refuses a tenant that has left it, in the
+//!   transaction that would write, whatever a server remembers.
 //! - A search reads the words of one project, and not even a score depends on another one. The same records give the
 //!   same answer, to the last bit of the score.
 //! - An index or a copy that cannot be read, does not match its hashes, or was written by another version is not used:
@@ -57,6 +61,7 @@
 
 mod blobs;
 mod bridge;
+mod cells;
 mod connections;
 mod index;
 mod log;
@@ -64,10 +69,13 @@ mod service;
 
 pub use blobs::{Listing, ObjectBlobs, S3Place, StoredText, Swept};
 pub use bridge::Bridge;
+pub use cells::{
+    AddedCell, Cell, CellMovePhase, CellOwner, Cells, Home, HomeState, MovedTenant, ReadAddress, prepare_directory,
+};
 pub use connections::{ConnectionFigures, ConnectionWatch};
 pub use index::{Copied, CopyPlace, IndexCopier, IndexFigures, Meaning, Started, TantivyIndex, Vectors};
 pub use log::{
-    PostgresAccounts, PostgresLog, PostgresOptions, SCHEMA, Statements, delete_tenant, delete_tokens, erase_name,
-    expire_audit, migrate,
+    PostgresAccounts, PostgresLog, PostgresOptions, SCHEMA, Statements, delete_tenant, delete_tokens, end_update,
+    erase_name, expire_audit, migrate,
 };
 pub use service::{Copying, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS, ResourceServer, Service, ServiceOptions};

@@ -16,12 +16,15 @@ mod erasure;
 mod fault;
 mod heads;
 mod hosts;
+mod invitations;
 mod look_up;
 mod moving;
+pub(crate) mod notices;
 mod options;
 mod owner;
 mod places;
 mod plan;
+pub(crate) mod presence;
 mod queries;
 mod requests;
 mod retention;
@@ -36,25 +39,32 @@ use std::sync::Arc;
 use tokio_postgres::Row;
 use weir_core::{Reference, Scope};
 use weir_records::{
-    Batch, ErrorKind, HeadPage, HeadWalk, HostId, Log, LookUps, MAX_READ_BYTES, Once, PortError, Position, Readers,
-    Record, RecordId, RequestKey, Result, StoredRecord, TextKey,
+    Batch, ErrorKind, HeadPage, HeadWalk, HostId, KeptTexts, Log, LookUps, MAX_READ_BYTES, Once, PortError, Position,
+    Readers, Record, RecordId, RequestKey, Result, StoredRecord, TextKey, Texts,
 };
 
 pub use self::accounts::PostgresAccounts;
-use self::append::Appended;
-use self::database::Database;
+use self::append::{Appended, Appending};
+pub(crate) use self::database::Database;
 pub use self::deletion::{delete_tenant, delete_tokens};
 pub use self::erasure::erase_name;
-use self::fault::Fault;
+pub(crate) use self::fault::Fault;
 use self::look_up::{TransactionLookUps, look_up};
 pub(crate) use self::options::DEFAULT_CONNECTIONS;
 pub use self::options::{PostgresOptions, Statements};
+pub(crate) use self::owner::as_owner;
+pub(crate) use self::queries::Query;
 use self::queries::{HEAD, NAMED, READ_SINCE, TEXT_USES, USED_TEXTS};
 use self::requests::FIND_REQUEST;
 pub use self::retention::expire_audit;
-pub use self::schema::{SCHEMA, migrate};
+pub(crate) use self::schema::Schema;
+pub use self::schema::{SCHEMA, end_update, migrate};
 use crate::bridge::Bridge;
 use crate::connections::ConnectionWatch;
+
+/// How large a text may be that is kept in the row of its record, in bytes. PostgreSQL compresses it, and moves what is
+/// larger than 2 KiB out of the row.
+pub(crate) const MAX_KEPT_TEXT: usize = 8 << 10;
 
 /// The log on PostgreSQL.
 pub struct PostgresLog {
@@ -74,6 +84,11 @@ impl PostgresLog {
         Arc::new(move || database.figures())
     }
 
+    /// Returns look-ups as [`Log::look_ups`] does, which do not borrow the log.
+    pub(crate) fn own_look_ups<'a>(&self, scope: &'a Scope) -> Box<dyn LookUps + 'a> {
+        Box::new(TransactionLookUps::new(&self.database, scope))
+    }
+
     /// Returns the accounts in the same database, which share the connections of the log.
     pub fn accounts(&self) -> PostgresAccounts {
         PostgresAccounts::new(Arc::clone(&self.database))
@@ -82,22 +97,45 @@ impl PostgresLog {
 
 impl Log for PostgresLog {
     fn append(&self, scope: &Scope, records: &[Record]) -> Result<Vec<Position>> {
+        self.append_with_texts(scope, records, &Texts::new())
+    }
+
+    fn max_kept_text(&self) -> usize {
+        if self.database.keeps_texts() { MAX_KEPT_TEXT } else { 0 }
+    }
+
+    fn append_with_texts(&self, scope: &Scope, records: &[Record], texts: &Texts<'_>) -> Result<Vec<Position>> {
         records.iter().try_for_each(|record| record.check(scope))?;
         if records.is_empty() {
             return Ok(Vec::new());
         }
-        match append::append(&self.database, scope, records, None)? {
+        match append::append(&self.database, scope, Appending { records, texts, key: None })? {
             Appended::At(positions) => Ok(positions),
             Appended::Nothing(_) => Ok(Vec::new()),
         }
     }
 
     fn append_once(&self, scope: &Scope, record: &Record, key: &RequestKey) -> Result<Once> {
+        self.append_once_with_texts(scope, record, key, &Texts::new())
+    }
+
+    fn append_once_with_texts(
+        &self,
+        scope: &Scope,
+        record: &Record,
+        key: &RequestKey,
+        texts: &Texts<'_>,
+    ) -> Result<Once> {
         record.check(scope)?;
-        Ok(match append::append(&self.database, scope, std::slice::from_ref(record), Some(key))? {
+        let appending = Appending { records: std::slice::from_ref(record), texts, key: Some(key) };
+        Ok(match append::append(&self.database, scope, appending)? {
             Appended::At(positions) => Once::Appended(positions.first().copied().unwrap_or_default()),
             Appended::Nothing(known) => known,
         })
+    }
+
+    fn kept_texts(&self, scope: &Scope, keys: &[TextKey]) -> Result<KeptTexts> {
+        TransactionLookUps::new(&self.database, scope).kept_texts(keys)
     }
 
     fn request(&self, scope: &Scope, key: &RequestKey) -> Result<Option<Once>> {

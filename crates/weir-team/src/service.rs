@@ -1,7 +1,7 @@
 //! The service of a team: records, search and notes over HTTP, on the ports of `weir-records`.
 //!
 //! Invariants: the tenant and the user of a call come from its token and from nothing else; every route but the health
-//! checks and the metadata of OAuth needs a token, and it is checked before the body is read; the ports block, so they
+//! checks, the document, an invitation and the metadata of OAuth needs a token, and it is checked before the body is read; the ports block, so they
 //! are called on threads that may; a server keeps nothing that another one on the same database would need.
 
 mod answers;
@@ -12,6 +12,7 @@ mod copying;
 mod entries;
 mod figures;
 mod indexer;
+mod invitations;
 mod latencies;
 mod mcp;
 mod news;
@@ -22,31 +23,29 @@ mod operator;
 mod problem;
 mod rates;
 mod readiness;
+mod routes;
 mod strangers;
 mod sync;
 mod tools;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, State};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, Uri};
 use axum::middleware::map_response;
-use axum::response::{IntoResponse as _, Response};
-use axum::routing::{any, get, post};
-use serde_json::json;
+use axum::routing::any;
 use weir_core::{Scope, Timestamp};
-use weir_http::answer;
 use weir_http::listen::ServerLimits;
 use weir_http::log::LogFormat;
 use weir_http::observe::{RequestWatcher, observed};
+use weir_http::peer::Network;
 use weir_http::problem::{Problem, wrong_method};
-use weir_http::request_limits::{LimitAdvice, limited_with, whole_body};
+use weir_http::request_limits::{LimitAdvice, limited_with};
 use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Writer};
 
-use self::answers::{parse_json, read_query};
 use self::callers::Caller;
 use self::calls::TenantCalls;
 pub use self::copying::Copying;
@@ -56,8 +55,8 @@ use self::news::News;
 pub use self::oauth::ResourceServer;
 use self::rates::{Pace, Rates};
 use self::readiness::Readiness;
+use self::routes::Route;
 use self::strangers::{Strangers, network_of};
-use self::tools::TeamTool;
 use crate::connections::ConnectionWatch;
 use crate::index::{Meaning, Started};
 use crate::log::DEFAULT_CONNECTIONS;
@@ -176,6 +175,8 @@ pub struct Service {
     catch_up: CatchUp,
     changed: Announcements,
     news: News,
+    /// The description of the routes.
+    openapi: OnceLock<String>,
 }
 
 impl Service {
@@ -199,6 +200,7 @@ impl Service {
             catch_up: CatchUp::default(),
             changed,
             news,
+            openapi: OnceLock::new(),
         });
         tokio::spawn(indexer::run(Arc::downgrade(&service), waiting));
         if let Some(copying) = &service.options.copying {
@@ -226,23 +228,12 @@ impl Service {
     }
 
     fn routes(self: Arc<Self>) -> Router {
-        let mut routes = Router::new();
-        for path in self.options.oauth.iter().flat_map(|oauth| oauth.paths()) {
-            routes = routes.route(path, get(metadata));
-        }
+        let (all, mcp) = (routes::all(&self), any(mcp::handle).with_state((Arc::clone(&self), mcp::service(&self))));
+        self.openapi.get_or_init(|| routes::document(&all, self.options.version).to_string());
+        let routes = all.into_iter().map(Route::served);
         routes
-            .route("/v1/me", get(me))
-            .route("/v1/sync/records", post(upload).get(download))
-            .route("/v1/sync/news", get(news::news))
-            .route("/v1/search", post(search))
-            .route("/v1/notes", post(note))
-            .route("/v1/entries/{id}", get(entry).delete(forget))
-            .route("/v1/entries/{id}/confirm", post(confirm))
-            .route("/v1/tools/{name}", post(tool))
-            .route("/mcp", any(mcp::handle).with_state((Arc::clone(&self), mcp::service(&self))))
-            .route("/health", get(answer::health))
-            .route("/ready", get(readiness::ready))
-            .route("/metrics", get(metrics))
+            .fold(Router::new(), |router, (path, route)| router.route(&path, route))
+            .route("/mcp", mcp)
             .fallback(not_found)
             .method_not_allowed_fallback(wrong_method)
             .with_state(self)
@@ -256,15 +247,7 @@ impl Service {
         drop(turn);
         match admitted {
             Err(refused) if refused.status() == StatusCode::UNAUTHORIZED => {
-                Err(match self.strangers.take(network, self.now()) {
-                    Ok(()) => refused,
-                    Err(seconds) => {
-                        let detail = "this address makes too many requests without a valid token";
-                        Problem::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests", detail)
-                            .hint(format!("check the token, and try again in {seconds} s"))
-                            .retry_after(seconds)
-                    }
-                })
+                Err(self.take_stranger(network).map_or_else(|limited| limited, |()| refused))
             }
             Ok(caller) => {
                 self.figures.busiest.add(&caller.token.tenant, self.now());
@@ -272,6 +255,16 @@ impl Service {
             }
             other => other,
         }
+    }
+
+    /// Counts a request of an address without a good token, or refuses it.
+    fn take_stranger(&self, network: Network) -> Result<(), Problem> {
+        self.strangers.take(network, self.now()).map_err(|seconds| {
+            let detail = "this address makes too many requests without a valid token";
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests", detail)
+                .hint(format!("check the token, and try again in {seconds} s"))
+                .retry_after(seconds)
+        })
     }
 
     /// Announces that a project has new records, to those who index and to those who listen.
@@ -291,105 +284,8 @@ impl Service {
 }
 
 type Served = State<Arc<Service>>;
-type Answered = Result<Response, Problem>;
 type GivenName = Result<Path<String>, axum::extract::rejection::PathRejection>;
 
-/// Tells the caller whose token they have.
-async fn me(State(service): Served, request: Request) -> Answered {
-    let (parts, _) = request.into_parts();
-    let caller = service.admit(&parts, TokenScope::Read).await?;
-    Ok(answer::json(StatusCode::OK, &caller.describe()))
-}
-
-async fn upload(State(service): Served, request: Request) -> Answered {
-    let (parts, body) = request.into_parts();
-    let caller = service.admit(&parts, TokenScope::Write).await?;
-    let body = whole_body(body).await?;
-    service.call_for(caller, move |service, caller| sync::upload(service, caller, parse_json(&body)?)).await
-}
-
-async fn download(State(service): Served, request: Request) -> Answered {
-    let (parts, _) = request.into_parts();
-    let caller = service.admit(&parts, TokenScope::Read).await?;
-    let range: sync::Range = read_query(&parts.uri)?;
-    service.call_for(caller, move |service, caller| sync::download(service, caller, &range)).await
-}
-
-async fn search(State(service): Served, request: Request) -> Answered {
-    let (parts, body) = request.into_parts();
-    let caller = service.admit(&parts, TokenScope::Read).await?;
-    let body = whole_body(body).await?;
-    let search = move |service: &Service, caller: &Caller| entries::search(service, caller, parse_json(&body)?);
-    Ok(answer::json(StatusCode::OK, &service.call_for(caller, search).await?))
-}
-
-async fn note(State(service): Served, request: Request) -> Answered {
-    let (parts, body) = request.into_parts();
-    let caller = service.admit(&parts, TokenScope::Write).await?;
-    let name = notes::request_name(&parts.headers)?;
-    let body = whole_body(body).await?;
-    let keep = move |service: &Service, caller: &Caller| notes::keep_body(service, caller, name.as_deref(), &body);
-    Ok(answer::json(StatusCode::CREATED, &service.call_for(caller, keep).await?))
-}
-
-async fn entry(State(service): Served, name: GivenName, request: Request) -> Answered {
-    let (parts, _) = request.into_parts();
-    let caller = service.admit(&parts, TokenScope::Read).await?;
-    let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
-    let done = service.call_for(caller, move |service, caller| entries::get(service, caller, &name, place)).await?;
-    Ok(answer::json(StatusCode::OK, &done))
-}
-
-async fn forget(State(service): Served, name: GivenName, request: Request) -> Answered {
-    let (parts, _) = request.into_parts();
-    let caller = service.admit(&parts, TokenScope::Write).await?;
-    let (name, removal): (String, notes::Removal) = (name_of(name)?, read_query(&parts.uri)?);
-    let done = service.call_for(caller, move |service, caller| notes::forget(service, caller, &name, removal)).await?;
-    Ok(answer::json(StatusCode::OK, &done))
-}
-
-async fn confirm(State(service): Served, name: GivenName, request: Request) -> Answered {
-    let (parts, body) = request.into_parts();
-    let caller = service.admit(&parts, TokenScope::Write).await?;
-    let name = name_of(name)?;
-    let body = whole_body(body).await?;
-    let confirm = move |service: &Service, caller: &Caller| notes::confirm(service, caller, &name, parse_json(&body)?);
-    Ok(answer::json(StatusCode::OK, &service.call_for(caller, confirm).await?))
-}
-
-/// Describes the server to a client of OAuth. Needs no token.
-async fn metadata(State(service): Served) -> Answered {
-    let metadata = service.options.oauth.as_ref().map(|oauth| oauth.metadata());
-    Ok(answer::json(StatusCode::OK, &metadata.unwrap_or_default()))
-}
-
-async fn metrics(State(service): Served, request: Request) -> Answered {
-    let (parts, _) = request.into_parts();
-    let caller = service.admit(&parts, TokenScope::Admin).await?;
-    Ok(service.call_for(caller, figures::page).await?.into_response())
-}
-
-/// Calls a tool of the team, or says where a tool is that this server does not have.
-async fn tool(State(service): Served, name: GivenName, request: Request) -> Answered {
-    let (parts, body) = request.into_parts();
-    let name = name_of(name);
-    let Some(tool) = name.as_deref().ok().and_then(TeamTool::find) else {
-        service.admit(&parts, TokenScope::Read).await?;
-        return Err(tools::not_here(&name?));
-    };
-    let caller = service.admit(&parts, tool.scope()).await?;
-    let body = whole_body(body).await?;
-    let call = move |service: &Service, caller: &Caller| tool.call(service, caller, parse_json(&body)?);
-    let answer = service.call_for(caller, call).await?;
-    Ok(answer::json(StatusCode::OK, &json!({ "text": answer.text, "data": answer.data })))
-}
-
 async fn not_found(uri: Uri) -> Problem {
-    Problem::no_route(&uri).hint("docs/team.md lists the routes")
-}
-
-/// Returns the last part of a path.
-fn name_of(name: GivenName) -> Result<String, Problem> {
-    let Path(name) = name.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "Invalid path", error.body_text()))?;
-    Ok(name)
+    Problem::no_route(&uri).hint("GET /openapi.json describes every route")
 }

@@ -47,7 +47,6 @@ impl Effect {
 /// A tool that a machine and a team's server both have.
 #[derive(Debug, Clone, Copy)]
 pub struct SharedTool {
-    /// The name of the tool.
     pub name: &'static str,
     /// What it does to entries.
     pub effect: Effect,

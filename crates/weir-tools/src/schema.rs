@@ -22,11 +22,19 @@ pub fn of<T: JsonSchema>() -> (String, Map<String, Value>) {
 
 /// Returns the schema of an answer, as JSON Schema 2020-12, which OpenAPI 3.1 uses.
 pub fn of_answer<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
+    openapi().for_serialize().into_generator().into_root_schema_for::<T>().to_value()
+}
+
+/// Returns the schema of what a server is sent, in the same way.
+pub fn of_input<T: JsonSchema>() -> Value {
+    openapi().into_generator().into_root_schema_for::<T>().to_value()
+}
+
+fn openapi() -> SchemaSettings {
+    SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
-    });
-    settings.for_serialize().into_generator().into_root_schema_for::<T>().to_value()
+    })
 }
 
 /// Removes the description of an argument whose name is clear enough for a model. The command line still shows it,

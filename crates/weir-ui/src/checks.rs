@@ -150,7 +150,6 @@ async fn check(project: &ViewedProject) -> Report {
     Report { checks, took, store }
 }
 
-/// Reads a check as the operation answers it.
 fn read(check: &Value) -> Check {
     let text = |key: &str| check[key].as_str().unwrap_or_default();
     let fix = check["fix"].as_str().filter(|fix| !fix.is_empty());

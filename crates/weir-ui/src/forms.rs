@@ -53,7 +53,6 @@ pub(super) async fn answer(ui: &Ui, place: &Place, parts: &Parts, form: &[u8]) -
     }
 }
 
-/// Whether an address is one of ours.
 fn is_local(address: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
     address.len() <= MAX_BACK_BYTES

@@ -26,7 +26,6 @@ const LENGTHS: [(f64, &str, &str); 6] = [
     (14_400.0, "4–24 h", "4 h"),
     (86_400.0, "over a day", "1 d"),
 ];
-/// The maximum number of pauses that are listed.
 const MAX_COSTLY: usize = 8;
 
 const MEASURED: &str = "When requests were answered, their tokens, and what was written to the cache again, from the \

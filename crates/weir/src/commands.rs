@@ -6,6 +6,7 @@ pub(crate) mod cli;
 mod config_file;
 mod editor;
 mod handover;
+mod invite;
 mod live;
 mod man;
 mod notes;

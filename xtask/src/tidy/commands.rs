@@ -190,14 +190,15 @@ fn unlisted(program: &Program, tree: &Tree) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
 
     const ALL: &str =
         "## Commands\n| `weir get REF` | `ctx_get` |\n| `weir policy check` | |\n| `weir statusline`, `weir mcp` | |\n";
 
-    fn check(readme: &str, page: &str, expected: Expect) {
+    fn check(readme: &str, page: &str) -> Checked {
         let get = "impl Declared for Get {\n    const TOOL: &'static str = weir_tools::GET.name;\n    \
             const COMMAND: Option<&'static str> = Some(\"get\");\n}\n";
         let map = "const TOOL: &'static str = \"context_map\";\nconst LISTING: Listing = Listing::Unlisted;\n";
@@ -205,7 +206,7 @@ mod tests {
             "use clap::Command;\nlet check = Command::new(\"check\");\nCommand::new(\"policy\").subcommand(check)\n";
         let status = "use clap::Command;\nconst STATUSLINE: &str = \"statusline\";\nCommand::new(STATUSLINE)\n";
         let cli = "use clap::Command;\n// Command::new(\"old\")\nCommand::new(\"weir\"); Command::new(\"mcp\")\n";
-        expected.assert_eq(&findings(
+        Checked(findings(
             super::check,
             &[
                 ("docs/commands.md", readme),
@@ -223,7 +224,7 @@ mod tests {
                     "match words { [\"storm\"] => storm::run(), [\"index\", rest @ ..] => index::run() }\n",
                 ),
             ],
-        ));
+        ))
     }
 
     #[test]
@@ -232,35 +233,29 @@ mod tests {
             ALL,
             "`weir get`, `weir --version`, `weir COMMAND`, `weir hook`, `ctx_get`, `context_map`; weir full\n\
              ```console\n$ weir policy check -- x\nweir-bench storm\ncargo run -p weir-bench -- index 1\n```\n",
-            expect![""],
-        );
+        )
+        .shows(&expect![""]);
     }
 
     #[test]
     fn what_does_not_exist_is_found() {
-        check(
-            ALL,
-            "`weir check` and `ctx_gets`\n```sh\nweir old\ntarget/release/weir-bench storms\n```\n",
-            expect![[r#"
-                docs/a.md:1: the tool `ctx_gets` does not exist. Correct the name, or remove it.
-                docs/a.md:1: `weir check` does not exist. Correct the name, or remove it.
-                docs/a.md:3: `weir old` does not exist. Correct the name, or remove it.
-                docs/a.md:4: `weir-bench storms` does not exist. Correct the name, or remove it.
-            "#]],
+        check(ALL, "`weir check` and `ctx_gets`\n```sh\nweir old\ntarget/release/weir-bench storms\n```\n").shows(
+            &expect![[r#"
+            docs/a.md:1: the tool `ctx_gets` does not exist. Correct the name, or remove it.
+            docs/a.md:1: `weir check` does not exist. Correct the name, or remove it.
+            docs/a.md:3: `weir old` does not exist. Correct the name, or remove it.
+            docs/a.md:4: `weir-bench storms` does not exist. Correct the name, or remove it.
+        "#]],
         );
     }
 
     #[test]
     fn the_readme_lists_every_command_and_every_tool_that_clients_see() {
-        check(
-            "## Commands\n| `weir policy check` | |\n",
-            "",
-            expect![[r#"
-                docs/commands.md:2: the list of commands leaves out `weir get`. Add it.
-                docs/commands.md:2: the list of commands leaves out `weir mcp`. Add it.
-                docs/commands.md:2: the list of commands leaves out `weir statusline`. Add it.
-                docs/commands.md:2: the list of commands leaves out the tool `ctx_get`. Add it.
-            "#]],
-        );
+        check("## Commands\n| `weir policy check` | |\n", "").shows(&expect![[r#"
+            docs/commands.md:2: the list of commands leaves out `weir get`. Add it.
+            docs/commands.md:2: the list of commands leaves out `weir mcp`. Add it.
+            docs/commands.md:2: the list of commands leaves out `weir statusline`. Add it.
+            docs/commands.md:2: the list of commands leaves out the tool `ctx_get`. Add it.
+        "#]]);
     }
 }

@@ -56,12 +56,13 @@ fn compare(
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
 
-    fn check(architecture: &str, contributing: &str, expected: Expect) {
-        expected.assert_eq(&findings(
+    fn check(architecture: &str, contributing: &str) -> Checked {
+        Checked(findings(
             super::check,
             &[
                 ("ARCHITECTURE.md", architecture),
@@ -71,7 +72,7 @@ mod tests {
                 ("crates/weir/Cargo.toml", ""),
                 ("crates/weir-core/Cargo.toml", ""),
             ],
-        ));
+        ))
     }
 
     #[test]
@@ -79,8 +80,8 @@ mod tests {
         check(
             "## The crates\n| crate |\n| --- |\n| `weir` |\n| `weir-core` |\n",
             "## Where things are\n| folder |\n| `crates` |\n| `bench` |\n| `.ci` |\n",
-            expect![""],
-        );
+        )
+        .shows(&expect![""]);
     }
 
     #[test]
@@ -88,23 +89,19 @@ mod tests {
         check(
             "## The crates\n| crate |\n| --- |\n| `weir` |\n| `weir-team` |\n",
             "## Where things are\n| folder |\n| `crates` |\n| `.github` |\n",
-            expect![[r#"
-                ARCHITECTURE.md:5: `weir-team` is in the table and does not exist. Remove its row.
-                ARCHITECTURE.md:2: the table below `The crates` does not list `weir-core`. Add its row.
-                CONTRIBUTING.md:4: `.github` is in the table and does not exist. Remove its row.
-                CONTRIBUTING.md:2: the table below `Where things are` does not list `bench`. Add its row.
-            "#]],
-        );
+        )
+        .shows(&expect![[r#"
+            ARCHITECTURE.md:5: `weir-team` is in the table and does not exist. Remove its row.
+            ARCHITECTURE.md:2: the table below `The crates` does not list `weir-core`. Add its row.
+            CONTRIBUTING.md:4: `.github` is in the table and does not exist. Remove its row.
+            CONTRIBUTING.md:2: the table below `Where things are` does not list `bench`. Add its row.
+        "#]]);
     }
 
     #[test]
     fn a_table_that_is_not_found_is_reported() {
-        check(
-            "## Crates\n",
-            "## Where things are\n| folder |\n| `crates`, `bench` |\n",
-            expect![[r#"
-                ARCHITECTURE.md:1: no table below `The crates`, so this check sees nothing. Bring it back, or tell xtask/src/tidy/crate_tables.rs where it went.
-            "#]],
-        );
+        check("## Crates\n", "## Where things are\n| folder |\n| `crates`, `bench` |\n").shows(&expect![[r#"
+            ARCHITECTURE.md:1: no table below `The crates`, so this check sees nothing. Bring it back, or tell xtask/src/tidy/crate_tables.rs where it went.
+        "#]]);
     }
 }

@@ -35,26 +35,27 @@ fn is_dependency(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
 
-    fn check(manifest: &str, expected: Expect) {
-        expected.assert_eq(&findings(super::check, &[("Cargo.toml", manifest)]));
+    fn check(manifest: &str) -> Checked {
+        Checked(findings(super::check, &[("Cargo.toml", manifest)]))
     }
 
     #[test]
     fn a_reason_is_asked_for_each_crate_of_others() {
         check(
             "[workspace.dependencies]\n# Ours.\na = { path = \"a\" }\nb = { path = \"b\" }\n# Why c.\nc = \"1\"\nd = \"1\"\n",
-            expect![[r#"
-                Cargo.toml:7: `d` has no reason. Say on the line above why it is here.
-            "#]],
-        );
+        )
+        .shows(&expect![[r#"
+            Cargo.toml:7: `d` has no reason. Say on the line above why it is here.
+        "#]]);
     }
 
     #[test]
     fn other_tables_are_left_alone() {
-        check("[workspace.package]\nversion = \"1\"\n", expect![""]);
+        check("[workspace.package]\nversion = \"1\"\n").shows(&expect![""]);
     }
 }

@@ -68,62 +68,45 @@ fn is_commit(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::*;
 
-    fn check(row: &str, growth: (u64, u64, usize), expected: Expect) {
+    fn check(row: &str, growth: (u64, u64, usize)) -> Checked {
         let readme = format!("## Figures\n| what | measured | command |\n| --- | --- | --- |\n{row}\n");
         let (changed, lines, releases) = growth;
         let tree = Tree::of(&[(README, &readme)]).grown("abcdef1", Growth { changed, lines, releases });
         let found: Vec<String> = super::check(&tree).iter().map(ToString::to_string).collect();
-        expected.assert_eq(&found.join("\n"));
+        Checked(found.join("\n"))
     }
 
     const ROW: &str = "| 3 ms | 2026-11-17 at `abcdef1` | `weir-bench hooks target/release/weir` |";
 
     #[test]
     fn a_figure_of_the_code_that_is_here_is_fine() {
-        check(ROW, (24, 100, 0), expect![""]);
-        check(ROW, (0, 100, 3), expect![""]);
+        check(ROW, (24, 100, 0)).shows(&expect![""]);
+        check(ROW, (0, 100, 3)).shows(&expect![""]);
     }
 
     #[test]
     fn a_figure_of_other_code_is_found() {
-        check(
-            ROW,
-            (31, 100, 0),
-            expect![
+        check(ROW, (31, 100, 0)).shows(&expect![
                 "README.md:4: measured on 2026-11-17, and 31 of 100 lines have changed since. Measure again: weir-bench hooks."
-            ],
-        );
-        check(
-            ROW,
-            (1, 100, 2),
-            expect![
-                "README.md:4: measured on 2026-11-17, and 2 releases have come since. Measure again: weir-bench hooks."
-            ],
-        );
+            ]);
+        check(ROW, (1, 100, 2)).shows(&expect![
+            "README.md:4: measured on 2026-11-17, and 2 releases have come since. Measure again: weir-bench hooks."
+        ]);
     }
 
     #[test]
     fn a_figure_says_when_and_with_what_it_was_measured() {
-        check(
-            "| 3 ms | recently | `weir-bench hooks x` |",
-            (0, 1, 0),
-            expect!["README.md:4: `recently` does not say when this was measured. Write DATE at COMMIT."],
-        );
-        check(
-            "| 3 ms | 2026-11-17 at `abcdef1` | `time weir` |",
-            (0, 1, 0),
-            expect!["README.md:4: no known benchmark measures this. Name it in xtask/src/tidy/figures.rs."],
-        );
-        check(
-            "| 3 ms | 2026-11-17 at `0000000` | `weir-bench hooks x` |",
-            (0, 1, 0),
-            expect![
-                "README.md:4: cannot compare with `0000000`: it is not in the history. Measure again: weir-bench hooks."
-            ],
-        );
+        check("| 3 ms | recently | `weir-bench hooks x` |", (0, 1, 0))
+            .shows(&expect!["README.md:4: `recently` does not say when this was measured. Write DATE at COMMIT."]);
+        check("| 3 ms | 2026-11-17 at `abcdef1` | `time weir` |", (0, 1, 0))
+            .shows(&expect!["README.md:4: no known benchmark measures this. Name it in xtask/src/tidy/figures.rs."]);
+        check("| 3 ms | 2026-11-17 at `0000000` | `weir-bench hooks x` |", (0, 1, 0)).shows(&expect![
+            "README.md:4: cannot compare with `0000000`: it is not in the history. Measure again: weir-bench hooks."
+        ]);
     }
 }

@@ -23,18 +23,19 @@ pub(super) fn is_tests(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
     use super::LIMIT;
 
-    fn check(text: &str, expected: Expect) {
-        expected.assert_eq(&findings(super::check, &[("crates/x/src/lib.rs", text)]));
+    fn check(text: &str) -> Checked {
+        Checked(findings(super::check, &[("crates/x/src/lib.rs", text)]))
     }
 
     #[test]
     fn tests_do_not_count() {
-        check(&format!("{}#[cfg(test)]\n{}", "x\n".repeat(LIMIT), "x\n".repeat(LIMIT)), expect![""]);
+        check(&format!("{}#[cfg(test)]\n{}", "x\n".repeat(LIMIT), "x\n".repeat(LIMIT))).shows(&expect![""]);
     }
 
     #[test]
@@ -45,11 +46,8 @@ mod tests {
 
     #[test]
     fn one_line_too_many_is_found() {
-        check(
-            &"x\n".repeat(LIMIT + 1),
-            expect![[r#"
-                crates/x/src/lib.rs:401: 401 lines before its tests; the limit is 400. Split it where its parts depend least on each other.
-            "#]],
-        );
+        check(&"x\n".repeat(LIMIT + 1)).shows(&expect![[r#"
+            crates/x/src/lib.rs:401: 401 lines before its tests; the limit is 400. Split it where its parts depend least on each other.
+        "#]]);
     }
 }

@@ -109,7 +109,8 @@ fn not_down(manifest: &Manifest<'_>, floor: usize, floors: &BTreeMap<String, Pla
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
 
@@ -117,9 +118,9 @@ mod tests {
         "## The floors\n\n```text\nprogram  weir\nstate    weir-store · weir-records\nground   weir-core\n```\n";
 
     /// Checks the dependencies of a store, between a program and a core.
-    fn check(store: &str, expected: Expect) {
+    fn check(store: &str) -> Checked {
         let store = format!("[package]\nname = \"weir-store\"\n{store}");
-        expected.assert_eq(&findings(
+        Checked(findings(
             super::check,
             &[
                 ("ARCHITECTURE.md", DRAWING),
@@ -131,32 +132,29 @@ mod tests {
                 ("crates/weir-records/Cargo.toml", "[package]\nname = \"weir-records\"\n"),
                 ("crates/weir-core/Cargo.toml", "[package]\nname = \"weir-core\"\n"),
             ],
-        ));
+        ))
     }
 
     #[test]
     fn downwards_is_fine_and_so_are_the_crates_of_others() {
-        check("[dependencies]\nweir-core.workspace = true\nserde = \"1\"\n", expect![""]);
+        check("[dependencies]\nweir-core.workspace = true\nserde = \"1\"\n").shows(&expect![""]);
     }
 
     #[test]
     fn upwards_is_found_under_another_name_and_for_one_target_only() {
         check(
             "[dependencies]\nweir-core = {}\n[target.'cfg(unix)'.dependencies]\np = { package = \"weir\", path = \"\" }\n",
-            expect![[r#"
-                crates/weir-store/Cargo.toml:2: `weir-store` must not depend on `weir`, which is not on a lower floor. Move what it needs down, or what uses it up.
-            "#]],
-        );
+        )
+        .shows(&expect![[r#"
+            crates/weir-store/Cargo.toml:2: `weir-store` must not depend on `weir`, which is not on a lower floor. Move what it needs down, or what uses it up.
+        "#]]);
     }
 
     #[test]
     fn across_is_found() {
-        check(
-            "[dependencies]\nweir-records = {}\n",
-            expect![[r#"
-                crates/weir-store/Cargo.toml:4: `weir-store` must not depend on `weir-records`, which is not on a lower floor. Move what it needs down, or what uses it up.
-            "#]],
-        );
+        check("[dependencies]\nweir-records = {}\n").shows(&expect![[r#"
+            crates/weir-store/Cargo.toml:4: `weir-store` must not depend on `weir-records`, which is not on a lower floor. Move what it needs down, or what uses it up.
+        "#]]);
     }
 
     #[test]
@@ -181,6 +179,6 @@ mod tests {
 
     #[test]
     fn tests_may_use_anything() {
-        check("[dependencies]\nweir-core = {}\n[dev-dependencies]\nweir.workspace = true\n", expect![""]);
+        check("[dependencies]\nweir-core = {}\n[dev-dependencies]\nweir.workspace = true\n").shows(&expect![""]);
     }
 }

@@ -62,19 +62,20 @@ fn has_word(line: &str, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
     use super::{MACHINE_PATHS, REGISTRIES, UNDONE};
 
-    fn check(path: &str, line: &str, expected: Expect) {
-        expected.assert_eq(&findings(super::check, &[(path, line)]));
+    fn check(path: &str, line: &str) -> Checked {
+        Checked(findings(super::check, &[(path, line)]))
     }
 
     #[test]
     fn hosts_of_registries_are_found_except_in_the_lock() {
         let line = format!("get it from {}", REGISTRIES[0]);
-        check("Cargo.lock", &line, expect![""]);
+        check("Cargo.lock", &line).shows(&expect![""]);
         assert!(findings(super::check, &[("a.md", &line)]).starts_with("a.md:1: names the registry host"));
     }
 
@@ -83,7 +84,7 @@ mod tests {
         for folder in MACHINE_PATHS {
             let found = findings(super::check, &[("a.sh", &format!("ls\ncp \"{folder}x\" y"))]);
             assert!(found.starts_with("a.sh:2: names the machine's own folder"), "{found}");
-            check("a.sh", &format!("cp src{folder}x $X{folder}y ~{folder}z"), expect![""]);
+            check("a.sh", &format!("cp src{folder}x $X{folder}y ~{folder}z")).shows(&expect![""]);
         }
     }
 
@@ -91,7 +92,7 @@ mod tests {
     fn undone_things_are_found_except_in_recorded_output() {
         let line = format!("// {}: later", UNDONE[0]);
         assert!(findings(super::check, &[("a.rs", &line)]).starts_with("a.rs:1: says"));
-        check("tests/fixtures/a.txt", &line, expect![""]);
-        check("a.rs", &format!("{line} // tidy: allow(undone)"), expect![""]);
+        check("tests/fixtures/a.txt", &line).shows(&expect![""]);
+        check("a.rs", &format!("{line} // tidy: allow(undone)")).shows(&expect![""]);
     }
 }

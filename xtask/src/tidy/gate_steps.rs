@@ -30,28 +30,26 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
 
-    fn check(table: &str, expected: Expect) {
+    fn check(table: &str) -> Checked {
         let page = format!("## The gate\n\n| step | what it does |\n| --- | --- |\n{table}");
         let script = "# The gate.\nstep_fmt() { cargo fmt; }\nstep_tests() {\n  cargo test\n}\n";
-        expected.assert_eq(&findings(super::check, &[("CONTRIBUTING.md", &page), (".ci/run", script)]));
+        Checked(findings(super::check, &[("CONTRIBUTING.md", &page), (".ci/run", script)]))
     }
 
     #[test]
     fn the_same_steps_in_the_same_order_are_fine() {
-        check("| fmt | a |\n| tests | b |\n", expect![""]);
+        check("| fmt | a |\n| tests | b |\n").shows(&expect![""]);
     }
 
     #[test]
     fn a_step_too_many_is_found() {
-        check(
-            "| fmt | a |\n| typos | c |\n| tests | b |\n",
-            expect![[r#"
-                CONTRIBUTING.md:3: the steps of the gate are `fmt tests`, and the table has `fmt typos tests`. Give the table the same rows in the same order.
-            "#]],
-        );
+        check("| fmt | a |\n| typos | c |\n| tests | b |\n").shows(&expect![[r#"
+            CONTRIBUTING.md:3: the steps of the gate are `fmt tests`, and the table has `fmt typos tests`. Give the table the same rows in the same order.
+        "#]]);
     }
 }

@@ -79,37 +79,35 @@ fn anchor(heading: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
 
-    fn check(page: &str, expected: Expect) {
+    fn check(page: &str) -> Checked {
         let other = ("STYLE.md", "# Style\n## Small things, first\n");
-        expected.assert_eq(&findings(super::check, &[("docs/a.md", page), other]));
+        Checked(findings(super::check, &[("docs/a.md", page), other]))
     }
 
     #[test]
     fn links_to_files_folders_headings_and_other_sites_are_fine() {
         check(
             "# Here\n[a](../STYLE.md) [b](../STYLE.md#small-things-first) [c](#here) [d](../docs) [e](https://x.test/y)\n[f]: ../STYLE.md\n",
-            expect![""],
-        );
+        )
+        .shows(&expect![""]);
     }
 
     #[test]
     fn links_in_code_are_not_links() {
-        check("`[a](nowhere.md)`\n```\n[b](nowhere.md)\n```\n", expect![""]);
+        check("`[a](nowhere.md)`\n```\n[b](nowhere.md)\n```\n").shows(&expect![""]);
     }
 
     #[test]
     fn missing_files_and_headings_are_found() {
-        check(
-            "[a](nowhere.md)\n[b](../STYLE.md#large-things) and [c](../../out.md)\n",
-            expect![[r#"
-                docs/a.md:1: `nowhere.md` leads nowhere. Correct the link, or add the file.
-                docs/a.md:2: `STYLE.md` has no heading `#large-things`. Correct the link, or the heading.
-                docs/a.md:2: `../../out.md` leads nowhere. Correct the link, or add the file.
-            "#]],
-        );
+        check("[a](nowhere.md)\n[b](../STYLE.md#large-things) and [c](../../out.md)\n").shows(&expect![[r#"
+            docs/a.md:1: `nowhere.md` leads nowhere. Correct the link, or add the file.
+            docs/a.md:2: `STYLE.md` has no heading `#large-things`. Correct the link, or the heading.
+            docs/a.md:2: `../../out.md` leads nowhere. Correct the link, or add the file.
+        "#]]);
     }
 }

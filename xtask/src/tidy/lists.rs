@@ -100,56 +100,50 @@ fn unnamed_migrations(tree: &Tree) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
 
-    fn check(files: &[(&str, &str)], expected: Expect) {
-        expected.assert_eq(&findings(super::check, files));
+    fn check(files: &[(&str, &str)]) -> Checked {
+        Checked(findings(super::check, files))
     }
 
     const OPERATION: &str = "impl Declared for Args {}";
 
     #[test]
     fn an_operation_must_be_in_the_list_and_a_helper_need_not() {
-        check(
-            &[
-                (
-                    "crates/weir-operations/src/lib.rs",
-                    "mod get;\nmod search;\npub const OPERATIONS: &[Operation] = &[\n  of::<get::Args>(), // search::Args\n];\n",
-                ),
-                ("crates/weir-operations/src/get.rs", OPERATION),
-                ("crates/weir-operations/src/get_more.rs", "fn help() {}"),
-                ("crates/weir-operations/src/search.rs", OPERATION),
-            ],
-            expect![[r#"
-                crates/weir-operations/src/search.rs:1: `OPERATIONS` does not name this operation. Add its line to `OPERATIONS` in crates/weir-operations/src/lib.rs.
-            "#]],
-        );
+        check(&[
+            (
+                "crates/weir-operations/src/lib.rs",
+                "mod get;\nmod search;\npub const OPERATIONS: &[Operation] = &[\n  of::<get::Args>(), // search::Args\n];\n",
+            ),
+            ("crates/weir-operations/src/get.rs", OPERATION),
+            ("crates/weir-operations/src/get_more.rs", "fn help() {}"),
+            ("crates/weir-operations/src/search.rs", OPERATION),
+        ])
+        .shows(&expect![[r#"
+            crates/weir-operations/src/search.rs:1: `OPERATIONS` does not name this operation. Add its line to `OPERATIONS` in crates/weir-operations/src/lib.rs.
+        "#]]);
     }
 
     #[test]
     fn a_check_that_no_longer_sees_anything_says_so() {
-        check(
-            &[("crates/weir-operations/src/get.rs", "impl Operation for Args {}")],
-            expect![[r#"
-                crates/weir-operations/src/lib.rs:1: no file in crates/weir-operations/src/ says `impl Declared for`, so this check sees no operation. Give `LISTS` in xtask/src/tidy/lists.rs the new mark.
-            "#]],
-        );
+        check(&[("crates/weir-operations/src/get.rs", "impl Operation for Args {}")]).shows(&expect![[r#"
+            crates/weir-operations/src/lib.rs:1: no file in crates/weir-operations/src/ says `impl Declared for`, so this check sees no operation. Give `LISTS` in xtask/src/tidy/lists.rs the new mark.
+        "#]]);
     }
 
     #[test]
     fn a_migration_must_be_named_in_its_crate() {
-        check(
-            &[
-                ("crates/s/src/db.rs", "include_str!(\"migrations/0001.sql\")"),
-                ("crates/s/src/migrations/0001.sql", ""),
-                ("crates/s/src/migrations/0002.sql", ""),
-                ("crates/t/src/lib.rs", "0002.sql"),
-            ],
-            expect![[r#"
-                crates/s/src/migrations/0002.sql:1: no Rust file names this migration, so it never runs. Add its line to the list of migrations, after the last one.
-            "#]],
-        );
+        check(&[
+            ("crates/s/src/db.rs", "include_str!(\"migrations/0001.sql\")"),
+            ("crates/s/src/migrations/0001.sql", ""),
+            ("crates/s/src/migrations/0002.sql", ""),
+            ("crates/t/src/lib.rs", "0002.sql"),
+        ])
+        .shows(&expect![[r#"
+            crates/s/src/migrations/0002.sql:1: no Rust file names this migration, so it never runs. Add its line to the list of migrations, after the last one.
+        "#]]);
     }
 }

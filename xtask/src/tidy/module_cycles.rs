@@ -165,16 +165,17 @@ fn shortest_cycle<'a>(graph: &'a Graph<'_>, start: &'a str) -> Option<Vec<&'a st
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::{Tree, findings};
 
     /// Checks modules that are given by the ends of their paths, next to a root that uses all of them.
-    fn check(modules: &[(&str, &str)], expected: Expect) {
+    fn check(modules: &[(&str, &str)]) -> Checked {
         let paths: Vec<String> = modules.iter().map(|(path, _)| format!("crates/weir/src/{path}")).collect();
         let mut files = vec![("crates/weir/src/main.rs", "mod a;\nmod b;\nmod c;\nuse crate::{a, b, c};\n")];
         files.extend(paths.iter().zip(modules).map(|(path, (_, text))| (path.as_str(), *text)));
-        expected.assert_eq(&findings(super::check, &files));
+        Checked(findings(super::check, &files))
     }
 
     #[test]
@@ -202,80 +203,69 @@ mod tests {
 
     #[test]
     fn modules_that_use_others_one_way_are_fine() {
-        check(
-            &[
-                ("a.rs", "use crate::b::B;\nuse crate::c;\nuse crate::a::Own;\n"),
-                ("a/inner.rs", "use crate::a;\nuse super::b;\n"),
-                ("b.rs", "fn f() { crate::c::f(); crate::elsewhere(); other_crate::a::f(); }\n"),
-                ("c.rs", "pub fn f() {}\n"),
-            ],
-            expect![""],
-        );
+        check(&[
+            ("a.rs", "use crate::b::B;\nuse crate::c;\nuse crate::a::Own;\n"),
+            ("a/inner.rs", "use crate::a;\nuse super::b;\n"),
+            ("b.rs", "fn f() { crate::c::f(); crate::elsewhere(); other_crate::a::f(); }\n"),
+            ("c.rs", "pub fn f() {}\n"),
+        ])
+        .shows(&expect![""]);
     }
 
     #[test]
     fn two_modules_that_use_each_other_are_found_once() {
         check(
             &[("a.rs", "//! A.\n\nuse crate::b;\n"), ("b.rs", ""), ("b/deep/er.rs", "fn f() { crate::a::f() }\n")],
-            expect![[r#"
-                crates/weir/src/a.rs:3: modules in a cycle: a → b → a. Move what one needs of the other into a module that both can use.
-            "#]],
-        );
+        )
+        .shows(&expect![[r#"
+            crates/weir/src/a.rs:3: modules in a cycle: a → b → a. Move what one needs of the other into a module that both can use.
+        "#]]);
     }
 
     #[test]
     fn a_longer_cycle_is_found_in_groups_too() {
-        check(
-            &[
-                ("a.rs", "use crate::{\n    d::{b, c::x},\n    b as other,\n};\n"),
-                ("b.rs", "use crate::{d, c::{self, C}};\n"),
-                ("c.rs", "pub(crate) use crate::a::A;\n"),
-                ("d.rs", ""),
-            ],
-            expect![[r#"
-                crates/weir/src/a.rs:1: modules in a cycle: a → b → c → a. Move what one needs of the other into a module that both can use.
-            "#]],
-        );
+        check(&[
+            ("a.rs", "use crate::{\n    d::{b, c::x},\n    b as other,\n};\n"),
+            ("b.rs", "use crate::{d, c::{self, C}};\n"),
+            ("c.rs", "pub(crate) use crate::a::A;\n"),
+            ("d.rs", ""),
+        ])
+        .shows(&expect![[r#"
+            crates/weir/src/a.rs:1: modules in a cycle: a → b → c → a. Move what one needs of the other into a module that both can use.
+        "#]]);
     }
 
     #[test]
     fn cycles_that_share_no_module_are_all_found() {
-        check(
-            &[
-                ("a.rs", "use crate::b;\n"),
-                ("b.rs", "use crate::a;\nuse crate::c;\n"),
-                ("c.rs", "use crate::d;\n"),
-                ("d.rs", "use crate::c;\n"),
-            ],
-            expect![[r#"
-                crates/weir/src/a.rs:1: modules in a cycle: a → b → a. Move what one needs of the other into a module that both can use.
-                crates/weir/src/c.rs:1: modules in a cycle: c → d → c. Move what one needs of the other into a module that both can use.
-            "#]],
-        );
+        check(&[
+            ("a.rs", "use crate::b;\n"),
+            ("b.rs", "use crate::a;\nuse crate::c;\n"),
+            ("c.rs", "use crate::d;\n"),
+            ("d.rs", "use crate::c;\n"),
+        ])
+        .shows(&expect![[r#"
+            crates/weir/src/a.rs:1: modules in a cycle: a → b → a. Move what one needs of the other into a module that both can use.
+            crates/weir/src/c.rs:1: modules in a cycle: c → d → c. Move what one needs of the other into a module that both can use.
+        "#]]);
     }
 
     #[test]
     fn tests_comments_and_texts_do_not_count() {
-        check(
-            &[
-                ("a.rs", "use crate::b;\n#[cfg(test)]\nmod tests;\n"),
-                (
-                    "b.rs",
-                    "/// See [`crate::a`].\nconst B: &str = \"crate::a\";\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}\n",
-                ),
-                ("b/tests.rs", "use crate::a;\n"),
-            ],
-            expect![""],
-        );
+        check(&[
+            ("a.rs", "use crate::b;\n#[cfg(test)]\nmod tests;\n"),
+            (
+                "b.rs",
+                "/// See [`crate::a`].\nconst B: &str = \"crate::a\";\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}\n",
+            ),
+            ("b/tests.rs", "use crate::a;\n"),
+        ])
+        .shows(&expect![""]);
     }
 
     #[test]
     fn code_for_tests_that_is_not_a_module_counts() {
-        check(
-            &[("a.rs", "#[cfg(test)]\nfn f() {}\nuse crate::b;\n"), ("b.rs", "use crate::a;\n")],
-            expect![[r#"
-                crates/weir/src/a.rs:3: modules in a cycle: a → b → a. Move what one needs of the other into a module that both can use.
-            "#]],
-        );
+        check(&[("a.rs", "#[cfg(test)]\nfn f() {}\nuse crate::b;\n"), ("b.rs", "use crate::a;\n")]).shows(&expect![[r#"
+            crates/weir/src/a.rs:3: modules in a cycle: a → b → a. Move what one needs of the other into a module that both can use.
+        "#]]);
     }
 }

@@ -15,26 +15,27 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
 
-    fn check(text: &str, expected: Expect) {
-        expected.assert_eq(&findings(super::check, &[("crates/x/src/lib.rs", text)]));
+    fn check(text: &str) -> Checked {
+        Checked(findings(super::check, &[("crates/x/src/lib.rs", text)]))
     }
 
     #[test]
     fn a_module_that_opens_with_its_purpose_is_fine() {
-        check("//! Owns x.\n", expect![""]);
+        check("//! Owns x.\n").shows(&expect![""]);
     }
 
     #[test]
     fn a_plain_comment_or_an_item_first_is_not() {
         check(
             "// Owns x.\nuse std::fs;\n",
-            expect![[r#"
-                crates/x/src/lib.rs:1: the module does not say what it is for. Open it with `//!` and what it owns, and its invariant where it has one.
-            "#]],
-        );
+        )
+        .shows(&expect![[r#"
+            crates/x/src/lib.rs:1: the module does not say what it is for. Open it with `//!` and what it owns, and its invariant where it has one.
+        "#]]);
     }
 }

@@ -136,17 +136,18 @@ fn words_of(line: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
 
-    fn check(page: &str, text: &str, expected: Expect) {
+    fn check(page: &str, text: &str) -> Checked {
         let files = [
             ("crates/weir-core/src/guide/names.rs", "pub fn write() {}\nconst LISTS: u8 = 1;\n"),
             ("crates/weir-core/src/entry.rs", "/// Unlike Ghost.\npub struct Entry {\n    pub pinned: bool,\n}\n"),
             ("crates/weir-store/src/keep.rs", "impl Entry {\n    fn keep() {}\n}\n"),
         ];
-        expected.assert_eq(&findings(super::check, &[&[(page, text)], &files[..]].concat()));
+        Checked(findings(super::check, &[&[(page, text)], &files[..]].concat()))
     }
 
     #[test]
@@ -156,13 +157,13 @@ mod tests {
             "| word | in code | not |\n| --- | --- | --- |\n\
              | a | `weir-core`, `weir_core::guide::names` | `Ghost` |\n| b | `Entry`; `Entry::pinned`, `Entry::keep` | – |\n\
              | c | `weir notes`, `docs/a.md` | – |\n",
-            expect![""],
-        );
+        )
+        .shows(&expect![""]);
         check(
             "ARCHITECTURE.md",
             "A `Entry { pinned }`, `names::write(x)`, `LISTS`, `notes`, `NULL=1`\n```\nEntry::keep… ─ Entry::keep: Ghosts\n```\n",
-            expect![""],
-        );
+        )
+        .shows(&expect![""]);
     }
 
     #[test]
@@ -170,21 +171,19 @@ mod tests {
         check(
             "docs/glossary.md",
             "| word | in code |\n| --- | --- |\n| a | `Ghost`, `Entry::write` |\n| b | `weir-core::keep` |\n",
-            expect![[r#"
-                docs/glossary.md:3: `Ghost` is not in the code. Write the name that the code has now.
-                docs/glossary.md:3: `Entry::write` is not in the code. Write the name that the code has now.
-                docs/glossary.md:4: `weir-core::keep` is not in the code. Write the name that the code has now.
-            "#]],
-        );
-        check(
-            "ARCHITECTURE.md",
-            "`Ghost`, `LIST` and `entry::Ghost`\n```\nkept ─ Entry::kept\n```\n",
-            expect![[r#"
-                ARCHITECTURE.md:1: `Ghost` is not in the code. Write the name that the code has now.
-                ARCHITECTURE.md:1: `LIST` is not in the code. Write the name that the code has now.
-                ARCHITECTURE.md:1: `entry::Ghost` is not in the code. Write the name that the code has now.
-                ARCHITECTURE.md:3: `Entry::kept` is not in the code. Write the name that the code has now.
-            "#]],
-        );
+        )
+        .shows(&expect![[r#"
+            docs/glossary.md:3: `Ghost` is not in the code. Write the name that the code has now.
+            docs/glossary.md:3: `Entry::write` is not in the code. Write the name that the code has now.
+            docs/glossary.md:4: `weir-core::keep` is not in the code. Write the name that the code has now.
+        "#]]);
+        check("ARCHITECTURE.md", "`Ghost`, `LIST` and `entry::Ghost`\n```\nkept ─ Entry::kept\n```\n").shows(&expect![
+            [r#"
+            ARCHITECTURE.md:1: `Ghost` is not in the code. Write the name that the code has now.
+            ARCHITECTURE.md:1: `LIST` is not in the code. Write the name that the code has now.
+            ARCHITECTURE.md:1: `entry::Ghost` is not in the code. Write the name that the code has now.
+            ARCHITECTURE.md:3: `Entry::kept` is not in the code. Write the name that the code has now.
+        "#]
+        ]);
     }
 }

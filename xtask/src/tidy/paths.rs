@@ -103,18 +103,19 @@ fn is_placeholder(part: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
 
-    fn check(page: &str, text: &str, expected: Expect) {
+    fn check(page: &str, text: &str) -> Checked {
         let files = [
             ("crates/weir-store/src/log.rs", ""),
             ("crates/weir-store/src/log/rows.rs", ""),
             (".ci/run", ""),
             (".github/workflows/release.yml", ""),
         ];
-        expected.assert_eq(&findings(super::check, &[&[(page, text)], &files[..]].concat()));
+        Checked(findings(super::check, &[&[(page, text)], &files[..]].concat()))
     }
 
     #[test]
@@ -122,13 +123,14 @@ mod tests {
         check(
             "ARCHITECTURE.md",
             "`crates/weir-store/src/log/`, `weir-store/src/log.rs` and `log/rows.rs`; `X=1 .ci/run fmt`\n```\na ─ log.rs, rows.rs\n```\n",
-            expect![""],
-        );
+        )
+        .shows(&expect![""]);
     }
 
     #[test]
     fn a_part_that_varies_is_not_looked_for() {
-        check("docs/a.md", "`crates/weir-store/src/NAME.rs`, `crates/*/src`, `weir-store/src/log/*`\n", expect![""]);
+        check("docs/a.md", "`crates/weir-store/src/NAME.rs`, `crates/*/src`, `weir-store/src/log/*`\n")
+            .shows(&expect![""]);
     }
 
     #[test]
@@ -136,18 +138,18 @@ mod tests {
         check(
             "ARCHITECTURE.md",
             "`crates/weir-store/src/logs.rs`\n`weir-store/src/other/NAME.rs` `rows2.rs`\n```\na ─ logs.rs\n```\n",
-            expect![[r#"
-                ARCHITECTURE.md:1: `crates/weir-store/src/logs.rs` does not exist. Correct the path, or write the part that varies in capitals.
-                ARCHITECTURE.md:2: `rows2.rs` does not exist. Correct the path, or write the part that varies in capitals.
-                ARCHITECTURE.md:2: `weir-store/src/other/NAME.rs` does not exist. Correct the path, or write the part that varies in capitals.
-                ARCHITECTURE.md:4: `logs.rs` does not exist. Correct the path, or write the part that varies in capitals.
-            "#]],
-        );
+        )
+        .shows(&expect![[r#"
+            ARCHITECTURE.md:1: `crates/weir-store/src/logs.rs` does not exist. Correct the path, or write the part that varies in capitals.
+            ARCHITECTURE.md:2: `rows2.rs` does not exist. Correct the path, or write the part that varies in capitals.
+            ARCHITECTURE.md:2: `weir-store/src/other/NAME.rs` does not exist. Correct the path, or write the part that varies in capitals.
+            ARCHITECTURE.md:4: `logs.rs` does not exist. Correct the path, or write the part that varies in capitals.
+        "#]]);
     }
 
     #[test]
     fn the_list_of_what_is_missing_names_what_does_not_exist() {
-        check("ARCHITECTURE.md", "## What is missing\n| a server | `crates/server` |\n", expect![""]);
+        check("ARCHITECTURE.md", "## What is missing\n| a server | `crates/server` |\n").shows(&expect![""]);
     }
 
     #[test]
@@ -155,8 +157,8 @@ mod tests {
         check(
             "docs/a.md",
             "`src/pool.rs`, `~/.cargo/config.toml`, `target/release/weir`, `.claude/settings.json`, `.github/hooks/a.json`\n",
-            expect![""],
-        );
-        check("CHANGELOG.md", "`crates/weir-old`\n", expect![""]);
+        )
+        .shows(&expect![""]);
+        check("CHANGELOG.md", "`crates/weir-old`\n").shows(&expect![""]);
     }
 }

@@ -71,21 +71,22 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
 
     const README: &str = "## Example\n\n```text\na\n…\nb\n```\n\n## Figures\n| what | more |\n\
         | --- | --- |\n| 1.5 % of 1,895 at p50 | [x](docs/b.md#y) |\n";
 
-    fn check(recorded: &str, page: &str, expected: Expect) {
+    fn check(recorded: &str, page: &str) -> Checked {
         let files = [("README.md", README), ("docs/pictures/digest.txt", recorded), ("docs/b.md", page)];
-        expected.assert_eq(&findings(super::check, &files));
+        Checked(findings(super::check, &files))
     }
 
     #[test]
     fn an_example_may_leave_lines_out() {
-        check("a\nc\nb\n", "1,895 of 1.5, p50.\n", expect![""]);
+        check("a\nc\nb\n", "1,895 of 1.5, p50.\n").shows(&expect![""]);
     }
 
     #[test]
@@ -100,14 +101,10 @@ mod tests {
 
     #[test]
     fn a_line_and_a_figure_that_changed_are_found() {
-        check(
-            "a\nc\n",
-            "11.5 of 1,895, p50\n",
-            expect![[r#"
-                README.md:6: this line of the example does not follow in docs/pictures/digest.txt. Take the example from that file again.
-                README.md:12: `1.5` is not in docs/b.md. Take the figure from that page again.
-            "#]],
-        );
+        check("a\nc\n", "11.5 of 1,895, p50\n").shows(&expect![[r#"
+            README.md:6: this line of the example does not follow in docs/pictures/digest.txt. Take the example from that file again.
+            README.md:12: `1.5` is not in docs/b.md. Take the figure from that page again.
+        "#]]);
     }
 
     #[test]

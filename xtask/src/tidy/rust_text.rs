@@ -1,6 +1,5 @@
 //! Blanks out the parts of Rust source that a check must not read. Lines and columns stay the same.
 
-/// Returns the text without comments.
 pub(super) fn without_comments(text: &str) -> String {
     blanked(text, |part| part == Part::Comment)
 }

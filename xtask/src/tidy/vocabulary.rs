@@ -109,31 +109,28 @@ fn parts_of_names(line: &str) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::super::findings;
 
-    fn check(path: &str, text: &str, expected: Expect) {
-        expected.assert_eq(&findings(super::check, &[(path, text)]));
+    fn check(path: &str, text: &str) -> Checked {
+        Checked(findings(super::check, &[(path, text)]))
     }
 
     #[test]
     fn names_are_taken_apart() {
-        check(
-            "src/a.rs",
-            "struct AgentKind;\nfn write_snippet() {}\nlet subagent = tokens;\n",
-            expect![[r#"
-                src/a.rs:1: `agent` is not our word. Say `client` for the program we adapt to, `subagent` in one word for its helpers.
-                src/a.rs:2: `snippet` is not our word. Say `excerpt` for the text shown for a hit.
-            "#]],
-        );
+        check("src/a.rs", "struct AgentKind;\nfn write_snippet() {}\nlet subagent = tokens;\n").shows(&expect![[r#"
+            src/a.rs:1: `agent` is not our word. Say `client` for the program we adapt to, `subagent` in one word for its helpers.
+            src/a.rs:2: `snippet` is not our word. Say `excerpt` for the text shown for a hit.
+        "#]]);
     }
 
     #[test]
     fn prose_may_speak_of_what_the_names_may_not() {
-        check("src/a.rs", "// The agent reads a snippet.\nlet x = \"agent_type\";\n", expect![""]);
-        check("a.md", "A layer for coding agents, in a snippet.\n", expect![""]);
-        check("tests/a.rs", "let snippet = 1;\n", expect![""]);
+        check("src/a.rs", "// The agent reads a snippet.\nlet x = \"agent_type\";\n").shows(&expect![""]);
+        check("a.md", "A layer for coding agents, in a snippet.\n").shows(&expect![""]);
+        check("tests/a.rs", "let snippet = 1;\n").shows(&expect![""]);
     }
 
     #[test]
@@ -144,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_line_may_be_excused() {
-        check("src/a.rs", "agent_id: String, // tidy: allow(agent): the client's own field\n", expect![""]);
-        check("docs/glossary.md", "not snapshot\n", expect![""]); // tidy: allow(snapshot)
+        check("src/a.rs", "agent_id: String, // tidy: allow(agent): the client's own field\n").shows(&expect![""]);
+        check("docs/glossary.md", "not snapshot\n").shows(&expect![""]); // tidy: allow(snapshot)
     }
 }

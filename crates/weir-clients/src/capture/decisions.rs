@@ -21,7 +21,6 @@ const MAX_SENTENCE_BYTES: usize = 380;
 const MAX_EXAMINED_BYTES: usize = 8 << 10;
 const MAX_SENTENCES: usize = 8;
 
-/// Who says a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Speaker {
     User,
@@ -236,7 +235,6 @@ impl Phrases {
     }
 }
 
-/// A sentence in lower case.
 #[derive(Clone, Copy)]
 struct LowercaseSentence<'s>(&'s str);
 

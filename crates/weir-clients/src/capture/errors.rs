@@ -113,7 +113,6 @@ pub fn explain_fixes(fixes: &mut [Event], recent: &[Event]) {
     }
 }
 
-/// Returns whether an event is a change of a file.
 fn is_change(event: &Event) -> bool {
     event.kind == EventKind::File && event.priority <= Priority::P3 && data_of(event)["how"] != "read"
 }

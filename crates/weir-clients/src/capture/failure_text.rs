@@ -7,7 +7,6 @@ use weir_core::terminal;
 
 /// The length of the beginning and of the end of an output that are examined, in bytes.
 const EXAMINED_BYTES_PER_END: usize = 16 << 10;
-/// The maximum length of the line.
 const MAX_LINE_BYTES: usize = 260;
 /// The minimum weight of a line that reports a failure by itself.
 const MIN_FAILURE_WEIGHT: u8 = 76;

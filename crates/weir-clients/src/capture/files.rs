@@ -10,9 +10,7 @@ use super::shell::{self, SimpleCommand};
 use super::{ToolUse, event, event_with, rules};
 use crate::{Hook, Tool, ToolCall};
 
-/// The maximum length of a path.
 const MAX_PATH_BYTES: usize = 300;
-/// The maximum number of files kept from one call.
 const MAX_FILES: usize = 40;
 
 /// Returns the events about files. A call that failed has none.

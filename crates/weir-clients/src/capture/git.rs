@@ -7,7 +7,6 @@ use weir_core::{Event, EventKind, Priority};
 use super::shell::SimpleCommand;
 use super::{ToolUse, event_with};
 
-/// The maximum length of a commit's subject.
 const MAX_SUBJECT_BYTES: usize = 200;
 /// The length of the output that is searched for git's report of a commit, in bytes.
 const MAX_SEARCHED_BYTES: usize = 64 << 10;
@@ -121,7 +120,6 @@ fn git_event(part: &SimpleCommand, call: &GitCommand<'_>, report: Option<CommitR
     event_with(EventKind::Git, Priority::P2, &text, &Value::Object(data))
 }
 
-/// Returns the branch that a command switches to.
 fn branch<'p>(call: &GitCommand<'p>) -> Option<&'p str> {
     let (switches, makes) = match call.verb {
         "switch" => (true, ["-c", "-C", "--create", "--orphan"]),

@@ -13,7 +13,6 @@ use crate::Hook;
 
 /// The length of a tool's input that is searched, in bytes.
 const MAX_INPUT_BYTES: usize = 32 << 10;
-/// The maximum total length of the names of one call.
 const MAX_NAMES_BYTES: usize = 1_500;
 /// The maximum length of a name. Anything longer is data.
 const MAX_NAME_BYTES: usize = 120;
@@ -57,7 +56,6 @@ fn of_patch(patch: &str) -> Vec<(Option<&str>, Vec<&str>)> {
     parts
 }
 
-/// Returns every text in a value.
 fn texts(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],

@@ -70,7 +70,6 @@ struct PastedData {
     first: String,
 }
 
-/// A part of a prompt.
 struct PromptBlock<'t> {
     text: &'t str,
     fenced: bool,

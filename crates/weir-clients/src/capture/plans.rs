@@ -11,9 +11,7 @@ use weir_core::{Event, EventKind, Priority};
 use super::{ToolUse, event, event_with};
 use crate::{Tool, ToolCall};
 
-/// The maximum number of headings kept from a plan.
 const MAX_HEADINGS: usize = 8;
-/// The maximum length of a question.
 const MAX_QUESTION_BYTES: usize = 180;
 
 /// Returns the event of a plan that the user saw, or of a question that was answered.

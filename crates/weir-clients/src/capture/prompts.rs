@@ -9,7 +9,6 @@ use super::decisions::{self, Speaker, choices};
 use super::{event_with, pasted, subagents};
 use crate::wire::between;
 
-/// The maximum length of the line of a prompt.
 const MAX_PROMPT_BYTES: usize = 2_000;
 /// The maximum length of the whole text of a prompt. A longer one is cut, and says so.
 const MAX_WHOLE_BYTES: usize = 1 << 20;
@@ -37,6 +36,7 @@ const NOT_THE_USER: &[&str] = &[
     "Read the output file to retrieve the result:",
     "Full transcript available at:",
     "Stop hook feedback:",
+    "Operation stopped by hook:",
     "Base directory for this skill:",
     "The user wants to clarify these questions",
     "The user doesn't want to proceed with this tool use",

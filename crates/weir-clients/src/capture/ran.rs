@@ -12,7 +12,6 @@ use super::shell::SimpleCommand;
 use super::{ToolUse, data_of, rejected};
 use crate::Tool;
 
-/// The maximum length of a command.
 const MAX_COMMAND_BYTES: usize = 120;
 
 /// Adds the command to the first event of a call.

@@ -17,13 +17,11 @@ pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     }
 }
 
-/// Returns the event of rules that the client loaded.
 pub(super) fn loaded(hook: &Hook, path: &str) -> Event {
     let path = files::relative(hook, path);
     event_with(EventKind::Rule, Priority::P3, &format!("rules of {path}"), &json!({ "path": path }))
 }
 
-/// Returns whether a path is that of a rules file.
 pub(super) fn is_rules(path: &str) -> bool {
     let path = path.replace('\\', "/");
     let name = path.rsplit('/').next().unwrap_or(&path);

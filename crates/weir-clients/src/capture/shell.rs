@@ -12,9 +12,7 @@ use weir_core::event::line;
 
 /// The length of a script that is parsed, in bytes.
 const MAX_SCRIPT_BYTES: usize = 16 << 10;
-/// The maximum number of commands that are kept.
 const MAX_COMMANDS: usize = 64;
-/// The maximum length of a subject.
 const MAX_SUBJECT_BYTES: usize = 240;
 
 /// A simple command.

@@ -26,7 +26,6 @@ const MISUSE: &[&str] = &[
 const GIT_MISUSE: &[&str] =
     &["fatal: pathspec", "fatal: ambiguous argument", "fatal: bad revision", "fatal: not a git repository"];
 
-/// Returns whether a failure is a slip.
 pub(super) fn is_slip(used: &ToolUse<'_>) -> bool {
     let head = &used.output[..used.output.floor_char_boundary(MAX_EXAMINED_BYTES)];
     let first = head.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();

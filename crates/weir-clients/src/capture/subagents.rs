@@ -19,7 +19,6 @@ const OPENINGS: &[&str] = &[
     "Here's", "Here are", "I'll", "I will", "Done", "Below", "Thanks", "Okay", "OK",
 ];
 
-/// Returns the event of a subagent that started.
 pub(super) fn started(kind: Option<&str>) -> Event {
     let name = name(kind);
     event_with(EventKind::Subagent, Priority::P3, &format!("subagent {name} began"), &json!({ "agent": name }))

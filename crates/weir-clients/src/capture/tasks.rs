@@ -90,7 +90,6 @@ fn written_task(line: &str) -> Option<Value> {
     }
 }
 
-/// Returns the event of a whole list.
 fn whole(list: &[Value]) -> Event {
     let mut tasks: Vec<Value> = list.iter().take(MAX_TASKS).map(task).filter(|task| !text(task).is_empty()).collect();
     for task in tasks.iter_mut().filter(|task| task["state"].is_null()) {

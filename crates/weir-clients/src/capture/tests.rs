@@ -6,17 +6,17 @@ mod names;
 mod tools;
 mod words;
 
-use expect_test::Expect;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use weir_check::Checked;
 use weir_core::Event;
 
 use super::{events, fixes};
 use crate::{AcceptedReplies, Done, Hook, Output, Point, Text, Tool, ToolCall};
 
 /// Compares the events of a hook, one per line.
-fn check(hook: &Hook, expected: Expect) {
-    expected.assert_eq(&shown(&events(hook)));
+fn check(hook: &Hook) -> Checked {
+    Checked(shown(&events(hook)))
 }
 
 fn shown(events: &[Event]) -> String {

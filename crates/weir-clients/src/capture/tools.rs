@@ -8,7 +8,6 @@ use super::{ToolUse, event, event_with, shell};
 use crate::Tool;
 use crate::wire::first_text;
 
-/// Returns the event of a tool call.
 pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     let text = match &used.call.tool {
         Tool::Shell { command } => {

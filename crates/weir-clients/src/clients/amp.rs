@@ -3,7 +3,6 @@
 use crate::setup::server::plain;
 use crate::setup::{Base, Basis, EntryContent, Place, Recipe, ServerForm, ToolRule, config, project_part, user_part};
 
-/// Amp.
 pub(crate) const SETUP: Recipe = Recipe {
     name: "amp",
     title: "Amp",

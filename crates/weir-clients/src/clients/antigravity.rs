@@ -2,7 +2,6 @@
 
 use crate::setup::{Basis, EntryContent, Recipe, ServerForm, ToolRule, home, project, project_part, user_part};
 
-/// Antigravity.
 pub(crate) const SETUP: Recipe = Recipe {
     name: "antigravity",
     title: "Antigravity",

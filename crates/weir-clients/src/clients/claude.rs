@@ -15,7 +15,6 @@ use crate::text::{Text, TextView};
 use crate::wire::{Wire, between, first_text, has_any, is_below, mcp_tool};
 use crate::{Client, Compaction, CutOutput, Defers, OwnCut, Reply, Retention};
 
-/// Claude Code.
 pub(crate) const CLAUDE: Client = Client {
     name: "claude",
     title: "Claude Code",

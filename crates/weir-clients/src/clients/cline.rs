@@ -2,7 +2,6 @@
 
 use crate::setup::{Basis, EntryContent, Recipe, ServerForm, ToolRule, home, user_part};
 
-/// Cline.
 pub(crate) const SETUP: Recipe = Recipe {
     name: "cline",
     title: "Cline",

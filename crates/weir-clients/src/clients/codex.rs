@@ -11,7 +11,6 @@ use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Shown, Tool};
 use crate::wire::{Wire, first_text, mcp_tool, text};
 use crate::{Client, Compaction, Defers, OwnCut, Reply, Retention};
 
-/// Codex.
 pub(crate) const CODEX: Client = Client {
     name: "codex",
     title: "Codex",
@@ -118,7 +117,9 @@ fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::{Expect, expect};
+    use crate::clients::told;
+    use expect_test::expect;
+    use weir_check::Checked;
 
     macro_rules! recorded {
         ($name:literal) => {
@@ -134,61 +135,40 @@ mod tests {
         reply(&Wire::new(event, payload), &decoded(event, payload), answer)
     }
 
-    fn check(event: &str, payload: &Value, expected: Expect) {
-        let told = match decoded(event, payload).point {
-            Point::BeforeTool(call) => format!("{:?}", call.tool),
-            Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
-            point => format!("{point:?}"),
-        };
-        expected.assert_eq(&told);
+    fn check(event: &str, payload: &Value) -> Checked {
+        told(&decoded(event, payload).point)
     }
 
     #[test]
     fn a_session_is_told_from_its_beginning_to_its_end() {
-        check("SessionStart", &recorded!("SessionStart.resume"), expect!["SessionStart(Resume)"]);
-        check("SessionStart", &recorded!("SessionStart.compact"), expect!["SessionStart(Compact)"]);
-        check("UserPromptSubmit", &recorded!("UserPromptSubmit"), expect![[r#"Prompt { text: "go" }"#]]);
-        check("PreToolUse", &recorded!("PreToolUse"), expect![[r#"Shell { command: "echo ONE" }"#]]);
-        check("PreCompact", &recorded!("PreCompact"), expect!["BeforeCompaction"]);
-        check("PostCompact", &recorded!("PostCompact"), expect![[r#"AfterCompaction { summary: "" }"#]]);
-        check("SubagentStart", &recorded!("SubagentStart"), expect!["SubagentStart"]);
-        check("SubagentStop", &recorded!("SubagentStop"), expect![[r#"SubagentStop { result: "END-TWO" }"#]]);
-        check("Stop", &recorded!("Stop"), expect![[r#"Stop { last: "SCRIPTED-SUMMARY of the work" }"#]]);
-        check("SessionEnd", &recorded!("SessionEnd"), expect!["SessionEnd"]);
+        check("SessionStart", &recorded!("SessionStart.resume")).shows(&expect!["SessionStart(Resume)"]);
+        check("SessionStart", &recorded!("SessionStart.compact")).shows(&expect!["SessionStart(Compact)"]);
+        check("UserPromptSubmit", &recorded!("UserPromptSubmit")).shows(&expect![[r#"Prompt { text: "go" }"#]]);
+        check("PreToolUse", &recorded!("PreToolUse")).shows(&expect![[r#"Shell { command: "echo ONE" }"#]]);
+        check("PreCompact", &recorded!("PreCompact")).shows(&expect!["BeforeCompaction"]);
+        check("PostCompact", &recorded!("PostCompact")).shows(&expect![[r#"AfterCompaction { summary: "" }"#]]);
+        check("SubagentStart", &recorded!("SubagentStart")).shows(&expect!["SubagentStart"]);
+        check("SubagentStop", &recorded!("SubagentStop")).shows(&expect![[r#"SubagentStop { result: "END-TWO" }"#]]);
+        check("Stop", &recorded!("Stop")).shows(&expect![[r#"Stop { last: "SCRIPTED-SUMMARY of the work" }"#]]);
+        check("SessionEnd", &recorded!("SessionEnd")).shows(&expect!["SessionEnd"]);
         assert_eq!(decode(&Wire::new("PreModelRequest", &recorded!("PreCompact"))), None);
     }
 
     /// Codex says nothing about how a command ended.
     #[test]
     fn what_tools_gave_back_is_the_text_that_the_model_gets() {
-        check(
-            "PostToolUse",
-            &recorded!("PostToolUse"),
-            expect![[r#"
-                Shell { command: "echo ONE" }
-                Done { output: Output { text: Here("ONE\n"), saved: None, cut: false, shown: Text, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
-        );
-        check(
-            "PostToolUse",
-            &recorded!("PostToolUse.Bash-failing"),
-            expect![[r#"
-                Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING\n"), saved: None, cut: false, shown: Text, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
-        );
-        check(
-            "PostToolUse",
-            &recorded!("PostToolUse.mcp__probe__echo"),
-            expect![[r#"
-                Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
-        );
-        check(
-            "PostToolUse",
-            &recorded!("PostToolUse.spawn_agent"),
-            expect![[r#"
-                Subagent { task: "SUBAGENT-PROMPT-X" }
-                Done { output: Output { text: Here("{\"agent_id\":\"01a1dc44-cdf9-7bb3-8fce-41a0377ebf88\",\"nickname\":\"Hilbert\"}"), saved: None, cut: false, shown: Text, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
-        );
+        check("PostToolUse", &recorded!("PostToolUse")).shows(&expect![[r#"
+            Shell { command: "echo ONE" }
+            Done { output: Output { text: Here("ONE\n"), saved: None, cut: false, shown: Text, numbered: None }, exit_code: None, failed: false, millis: None }"#]]);
+        check("PostToolUse", &recorded!("PostToolUse.Bash-failing")).shows(&expect![[r#"
+            Shell { command: "echo FAILING; exit 3" }
+            Done { output: Output { text: Here("FAILING\n"), saved: None, cut: false, shown: Text, numbered: None }, exit_code: None, failed: false, millis: None }"#]]);
+        check("PostToolUse", &recorded!("PostToolUse.mcp__probe__echo")).shows(&expect![[r#"
+            Mcp { server: "probe", tool: "echo" }
+            Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]]);
+        check("PostToolUse", &recorded!("PostToolUse.spawn_agent")).shows(&expect![[r#"
+            Subagent { task: "SUBAGENT-PROMPT-X" }
+            Done { output: Output { text: Here("{\"agent_id\":\"01a1dc44-cdf9-7bb3-8fce-41a0377ebf88\",\"nickname\":\"Hilbert\"}"), saved: None, cut: false, shown: Text, numbered: None }, exit_code: None, failed: false, millis: None }"#]]);
     }
 
     #[test]

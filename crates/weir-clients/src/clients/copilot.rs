@@ -16,7 +16,6 @@ use crate::{Borrower, Client, Compaction, Defers, OwnCut, Reply, Retention};
 /// Copilot CLI as the caller of hooks of Claude Code and VS Code, which it runs in addition to its own.
 pub(crate) const BORROWER: Borrower = Borrower { sets: "COPILOT_CLI", unless: "CLAUDECODE" };
 
-/// Copilot CLI.
 pub(crate) const COPILOT: Client = Client {
     name: "copilot",
     title: "Copilot CLI",
@@ -173,59 +172,40 @@ fn reply(_: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
-    fn check(event: &str, payload: &str, expected: Expect) {
+    fn check(event: &str, payload: &str) -> Checked {
         let payload = serde_json::from_str(payload).unwrap();
         let hook = decode(&Wire::new(event, &payload)).unwrap();
         let told = match &hook.point {
             Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
             point => format!("{point:?} {} {:?}", hook.session, hook.subagent),
         };
-        expected.assert_eq(&told);
+        Checked(told)
     }
 
     #[test]
     fn what_tools_gave_back() {
-        check(
-            "postToolUse",
-            include_str!("../../fixtures/copilot/postToolUse.bash-failing.json"),
-            expect![[r#"
-                Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]],
-        );
-        check(
-            "postToolUse",
-            include_str!("../../fixtures/copilot/postToolUse.probe-echo.json"),
-            expect![[r#"
-                Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
-        );
-        check(
-            "postToolUse",
-            include_str!("../../fixtures/copilot/postToolUse.view.json"),
-            expect![[r#"
-                Read { path: "/home/dev/project/hello.txt", part: false }
-                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
-        );
-        check(
-            "postToolUseFailure",
-            include_str!("../../fixtures/copilot/postToolUseFailure.json"),
-            expect![[r#"
-                Mcp { server: "probe", tool: "fail" }
-                Done { output: Output { text: Here("MCP server 'probe': MCP-FAIL: asked to fail"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: true, millis: None }"#]],
-        );
+        check("postToolUse", fixture!("copilot/postToolUse.bash-failing")).shows(&expect![[r#"
+            Shell { command: "echo FAILING; exit 3" }
+            Done { output: Output { text: Here("FAILING"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]]);
+        check("postToolUse", fixture!("copilot/postToolUse.probe-echo")).shows(&expect![[r#"
+            Mcp { server: "probe", tool: "echo" }
+            Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]]);
+        check("postToolUse", fixture!("copilot/postToolUse.view")).shows(&expect![[r#"
+            Read { path: "/home/dev/project/hello.txt", part: false }
+            Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]]);
+        check("postToolUseFailure", fixture!("copilot/postToolUseFailure")).shows(&expect![[r#"
+            Mcp { server: "probe", tool: "fail" }
+            Done { output: Output { text: Here("MCP server 'probe': MCP-FAIL: asked to fail"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: true, millis: None }"#]]);
     }
 
     #[test]
     fn what_a_subagent_does_belongs_to_the_session() {
-        check(
-            "subagentStop",
-            include_str!("../../fixtures/copilot/subagentStop.json"),
-            expect![[
+        check("subagentStop", fixture!("copilot/subagentStop")).shows(&expect![[
                 r#"SubagentStop { result: "SUBAGENT-RESULT" } 1a67f22f-6089-4fc7-8d32-fd9b3ec76c73 Some(Subagent { key: "c96edaf3-e42f-4757-a87c-4b384e701bb9", kind: "general-purpose" })"#
-            ]],
-        );
+            ]]);
     }
 
     fn after(tool: &str, input: Value, said: &str) -> Output {

@@ -14,7 +14,6 @@ use crate::text::Text;
 use crate::wire::{Wire, first_text, has_any, text};
 use crate::{Client, Compaction, Defers, Reply, Retention, json};
 
-/// Cursor.
 pub(crate) const CURSOR: Client = Client {
     name: "cursor",
     title: "Cursor",
@@ -151,7 +150,8 @@ fn reply(_: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     macro_rules! documented {
         ($name:literal) => {
@@ -163,64 +163,42 @@ mod tests {
         decode(&Wire::new(event, payload)).unwrap()
     }
 
-    fn check(event: &str, payload: &Value, expected: Expect) {
+    fn check(event: &str, payload: &Value) -> Checked {
         let hook = decoded(event, payload);
         assert_eq!((hook.session.as_str(), hook.folder), ("668320d2-2fd8-4888-b33c-2a466fec86e7", "/project".into()));
         let told = match hook.point {
             Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
             point => format!("{point:?} {:?}", hook.subagent),
         };
-        expected.assert_eq(&told);
+        Checked(told)
     }
 
     #[test]
     fn a_session_is_told_from_its_beginning_to_its_end() {
-        check("sessionStart", &documented!("sessionStart"), expect!["SessionStart(New) None"]);
-        check(
-            "beforeSubmitPrompt",
-            &documented!("beforeSubmitPrompt"),
-            expect![[r#"Prompt { text: "Fix the failing test" } None"#]],
-        );
-        check("preCompact", &documented!("preCompact"), expect!["BeforeCompaction None"]);
-        check(
-            "subagentStop",
-            &documented!("subagentStop"),
-            expect![[
-                r#"SubagentStop { result: "Found three callers" } Some(Subagent { key: "", kind: "generalPurpose" })"#
-            ]],
-        );
-        check(
-            "afterAgentResponse",
-            &documented!("afterAgentResponse"),
-            expect![[r#"Stop { last: "The test passes now." } None"#]],
-        );
-        check("sessionEnd", &documented!("sessionEnd"), expect!["SessionEnd None"]);
+        check("sessionStart", &documented!("sessionStart")).shows(&expect!["SessionStart(New) None"]);
+        check("beforeSubmitPrompt", &documented!("beforeSubmitPrompt"))
+            .shows(&expect![[r#"Prompt { text: "Fix the failing test" } None"#]]);
+        check("preCompact", &documented!("preCompact")).shows(&expect!["BeforeCompaction None"]);
+        check("subagentStop", &documented!("subagentStop")).shows(&expect![[
+            r#"SubagentStop { result: "Found three callers" } Some(Subagent { key: "", kind: "generalPurpose" })"#
+        ]]);
+        check("afterAgentResponse", &documented!("afterAgentResponse"))
+            .shows(&expect![[r#"Stop { last: "The test passes now." } None"#]]);
+        check("sessionEnd", &documented!("sessionEnd")).shows(&expect!["SessionEnd None"]);
         assert_eq!(decode(&Wire::new("beforeShellExecution", &documented!("sessionEnd"))), None);
     }
 
     #[test]
     fn what_tools_gave_back_is_found_in_its_wrapping() {
-        check(
-            "postToolUse",
-            &documented!("postToolUse.Shell"),
-            expect![[r#"
-                Shell { command: "npm test" }
-                Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(0), failed: false, millis: Some(5432) }"#]],
-        );
-        check(
-            "postToolUse",
-            &documented!("postToolUse.MCP"),
-            expect![[r#"
-                Mcp { server: "mcp", tool: "query" }
-                Done { output: Output { text: Here("three rows"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: Some(250) }"#]],
-        );
-        check(
-            "postToolUseFailure",
-            &documented!("postToolUseFailure"),
-            expect![[r#"
-                Shell { command: "npm test" }
-                Done { output: Output { text: Here("Command timed out after 30s"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: true, millis: Some(5000) }"#]],
-        );
+        check("postToolUse", &documented!("postToolUse.Shell")).shows(&expect![[r#"
+            Shell { command: "npm test" }
+            Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(0), failed: false, millis: Some(5432) }"#]]);
+        check("postToolUse", &documented!("postToolUse.MCP")).shows(&expect![[r#"
+            Mcp { server: "mcp", tool: "query" }
+            Done { output: Output { text: Here("three rows"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: Some(250) }"#]]);
+        check("postToolUseFailure", &documented!("postToolUseFailure")).shows(&expect![[r#"
+            Shell { command: "npm test" }
+            Done { output: Output { text: Here("Command timed out after 30s"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: true, millis: Some(5000) }"#]]);
     }
 
     #[test]

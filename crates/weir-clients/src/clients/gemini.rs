@@ -15,7 +15,6 @@ use crate::text::{Text, TextView};
 use crate::wire::{Wire, first_text, has_any, mcp_tool, text};
 use crate::{Client, Compaction, Defers, OwnCut, Reply, Retention};
 
-/// Gemini CLI.
 pub(crate) const GEMINI: Client = Client {
     name: "gemini",
     title: "Gemini CLI",
@@ -187,65 +186,38 @@ fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::{Expect, expect};
+    use crate::clients::told;
+    use expect_test::expect;
+    use weir_check::Checked;
 
     fn decoded(event: &str, payload: &Value) -> Hook {
         decode(&Wire::new(event, payload)).unwrap()
     }
 
-    fn check(event: &str, payload: &str, expected: Expect) {
-        let hook = decoded(event, &serde_json::from_str(payload).unwrap());
-        let told = match &hook.point {
-            Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
-            point => format!("{point:?}"),
-        };
-        expected.assert_eq(&told);
+    fn check(event: &str, payload: &str) -> Checked {
+        told(&decoded(event, &serde_json::from_str(payload).unwrap()).point)
     }
 
     #[test]
     fn what_tools_gave_back_is_found_in_its_wrapping() {
-        check(
-            "AfterTool",
-            include_str!("../../fixtures/gemini/AfterTool.json"),
-            expect![[r#"
-                Shell { command: "echo REAL-BASH-OUTPUT" }
-                Done { output: Output { text: Here("REAL-BASH-OUTPUT"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(0), failed: false, millis: None }"#]],
-        );
-        check(
-            "AfterTool",
-            include_str!("../../fixtures/gemini/AfterTool.run_shell_command-failing.json"),
-            expect![[r#"
-                Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]],
-        );
-        check(
-            "AfterTool",
-            include_str!("../../fixtures/gemini/AfterTool.mcp_probe_echo.json"),
-            expect![[r#"
-                Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
-        );
-        check(
-            "AfterTool",
-            include_str!("../../fixtures/gemini/AfterTool.read_file.json"),
-            expect![[r#"
-                Read { path: "hello.txt", part: false }
-                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
-        );
+        check("AfterTool", fixture!("gemini/AfterTool")).shows(&expect![[r#"
+            Shell { command: "echo REAL-BASH-OUTPUT" }
+            Done { output: Output { text: Here("REAL-BASH-OUTPUT"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(0), failed: false, millis: None }"#]]);
+        check("AfterTool", fixture!("gemini/AfterTool.run_shell_command-failing")).shows(&expect![[r#"
+            Shell { command: "echo FAILING; exit 3" }
+            Done { output: Output { text: Here("FAILING"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]]);
+        check("AfterTool", fixture!("gemini/AfterTool.mcp_probe_echo")).shows(&expect![[r#"
+            Mcp { server: "probe", tool: "echo" }
+            Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]]);
+        check("AfterTool", fixture!("gemini/AfterTool.read_file")).shows(&expect![[r#"
+            Read { path: "hello.txt", part: false }
+            Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]]);
     }
 
     #[test]
     fn sessions_and_prompts() {
-        check(
-            "SessionStart",
-            include_str!("../../fixtures/gemini/SessionStart.resume.json"),
-            expect!["SessionStart(Resume)"],
-        );
-        check(
-            "BeforeAgent",
-            include_str!("../../fixtures/gemini/BeforeAgent.json"),
-            expect![[r#"Prompt { text: "do it" }"#]],
-        );
+        check("SessionStart", fixture!("gemini/SessionStart.resume")).shows(&expect!["SessionStart(Resume)"]);
+        check("BeforeAgent", fixture!("gemini/BeforeAgent")).shows(&expect![[r#"Prompt { text: "do it" }"#]]);
         assert_eq!(words("<hook_context>told by us</hook_context>\n\ndo it"), "do it");
     }
 

@@ -2,7 +2,6 @@
 
 use crate::setup::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
 
-/// Junie by JetBrains.
 pub(crate) const SETUP: Recipe = Recipe {
     name: "jetbrains",
     title: "JetBrains Junie",

@@ -3,7 +3,6 @@
 use super::opencode::setup::{FORM, local};
 use crate::setup::{Base, Basis, EntryContent, Place, Recipe, config, project_part, user_part};
 
-/// Kilo Code.
 pub(crate) const SETUP: Recipe = Recipe {
     name: "kilo",
     title: "Kilo Code",

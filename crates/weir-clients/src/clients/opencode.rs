@@ -14,7 +14,6 @@ use crate::text::Text;
 use crate::wire::{Wire, first_text, has_any, mcp_tool, text};
 use crate::{Client, Compaction, Defers, OwnCut, Reply, Retention};
 
-/// OpenCode.
 pub(crate) const OPENCODE: Client = Client {
     name: "opencode",
     title: "OpenCode",
@@ -170,7 +169,9 @@ fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::{Expect, expect};
+    use crate::clients::told;
+    use expect_test::expect;
+    use weir_check::Checked;
 
     /// A payload as the plugin sends it.
     fn decoded(event: &str, fixture: &str) -> Hook {
@@ -179,44 +180,27 @@ mod tests {
         decode(&Wire::new(event, &payload)).unwrap()
     }
 
-    fn check(event: &str, fixture: &str, expected: Expect) {
-        let told = match decoded(event, fixture).point {
-            Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
-            point => format!("{point:?}"),
-        };
-        expected.assert_eq(&told);
+    fn check(event: &str, fixture: &str) -> Checked {
+        told(&decoded(event, fixture).point)
     }
 
     #[test]
     fn what_tools_gave_back() {
-        check(
-            "tool.execute.after",
-            include_str!("../../fixtures/opencode/tool.execute.after.bash-failing.json"),
-            expect![[r#"
-                Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING\n"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]],
-        );
-        check(
-            "tool.execute.after",
-            include_str!("../../fixtures/opencode/tool.execute.after.probe_echo.json"),
-            expect![[r#"
-                Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:CASE-mcpout"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
-        );
-        check(
-            "tool.execute.after",
-            include_str!("../../fixtures/opencode/tool.execute.after.read.json"),
-            expect![[r#"
-                Read { path: "/home/dev/project/CASE-readout.txt", part: false }
-                Done { output: Output { text: Here("orig"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
-        );
+        check("tool.execute.after", fixture!("opencode/tool.execute.after.bash-failing")).shows(&expect![[r#"
+            Shell { command: "echo FAILING; exit 3" }
+            Done { output: Output { text: Here("FAILING\n"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]]);
+        check("tool.execute.after", fixture!("opencode/tool.execute.after.probe_echo")).shows(&expect![[r#"
+            Mcp { server: "probe", tool: "echo" }
+            Done { output: Output { text: Here("MCP-ECHO:CASE-mcpout"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]]);
+        check("tool.execute.after", fixture!("opencode/tool.execute.after.read")).shows(&expect![[r#"
+            Read { path: "/home/dev/project/CASE-readout.txt", part: false }
+            Done { output: Output { text: Here("orig"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]]);
     }
 
     #[cfg(unix)]
     #[test]
     fn a_saved_output_is_found_only_where_the_client_saves_one() {
-        let hook =
-            decoded("tool.execute.after", include_str!("../../fixtures/opencode/tool.execute.after.bash-large.json"));
+        let hook = decoded("tool.execute.after", fixture!("opencode/tool.execute.after.bash-large"));
         let Point::AfterTool(_, done) = hook.point else { panic!() };
         let own = "/home/dev/.local/share/opencode/tool-output/tool_1dc4ca717001yPO2Umnv4aNTb7";
         assert_eq!(done.output.saved, Some(own.into()));
@@ -229,11 +213,7 @@ mod tests {
 
     #[test]
     fn prompts_without_what_programs_put_there() {
-        check(
-            "chat.message",
-            include_str!("../../fixtures/opencode/chat.message.json"),
-            expect![[r#"Prompt { text: "do it" }"#]],
-        );
+        check("chat.message", fixture!("opencode/chat.message")).shows(&expect![[r#"Prompt { text: "do it" }"#]]);
         let parts = json!([{ "type": "text", "text": "mine" }, { "type": "text", "text": "not", "synthetic": true }]);
         assert_eq!(words(&parts), "mine");
     }

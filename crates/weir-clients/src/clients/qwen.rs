@@ -14,7 +14,6 @@ use crate::text::TextView;
 use crate::wire::{Wire, first_text, has_any, is_below, mcp_tool};
 use crate::{Client, Compaction, Defers, OwnCut, Reply, Retention};
 
-/// Qwen Code.
 pub(crate) const QWEN: Client = Client {
     name: "qwen",
     title: "Qwen Code",
@@ -185,47 +184,29 @@ fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::{Expect, expect};
+    use crate::clients::told;
+    use expect_test::expect;
+    use weir_check::Checked;
 
-    fn check(event: &str, payload: &str, expected: Expect) {
+    fn check(event: &str, payload: &str) -> Checked {
         let payload = serde_json::from_str(payload).unwrap();
-        let told = match decode(&Wire::new(event, &payload)).unwrap().point {
-            Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
-            point => format!("{point:?}"),
-        };
-        expected.assert_eq(&told);
+        told(&decode(&Wire::new(event, &payload)).unwrap().point)
     }
 
     #[test]
     fn what_tools_gave_back_is_found_in_its_wrapping() {
-        check(
-            "PostToolUse",
-            include_str!("../../fixtures/qwen/PostToolUse.json"),
-            expect![[r#"
-                Shell { command: "echo PLAIN" }
-                Done { output: Output { text: Here("PLAIN"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(0), failed: false, millis: Some(214) }"#]],
-        );
-        check(
-            "PostToolUseFailure",
-            include_str!("../../fixtures/qwen/PostToolUseFailure.run_shell_command-failing.json"),
-            expect![[r#"
-                Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(3), failed: true, millis: Some(33) }"#]],
-        );
-        check(
-            "PostToolUse",
-            include_str!("../../fixtures/qwen/PostToolUse.mcp__probe__echo.json"),
-            expect![[r#"
-                Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: Some(40) }"#]],
-        );
-        check(
-            "PostToolUse",
-            include_str!("../../fixtures/qwen/PostToolUse.read_file.json"),
-            expect![[r#"
-                Read { path: "/home/dev/project/hello.txt", part: false }
-                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: Some(137) }"#]],
-        );
+        check("PostToolUse", fixture!("qwen/PostToolUse")).shows(&expect![[r#"
+            Shell { command: "echo PLAIN" }
+            Done { output: Output { text: Here("PLAIN"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(0), failed: false, millis: Some(214) }"#]]);
+        check("PostToolUseFailure", fixture!("qwen/PostToolUseFailure.run_shell_command-failing")).shows(&expect![[r#"
+            Shell { command: "echo FAILING; exit 3" }
+            Done { output: Output { text: Here("FAILING"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(3), failed: true, millis: Some(33) }"#]]);
+        check("PostToolUse", fixture!("qwen/PostToolUse.mcp__probe__echo")).shows(&expect![[r#"
+            Mcp { server: "probe", tool: "echo" }
+            Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: Some(40) }"#]]);
+        check("PostToolUse", fixture!("qwen/PostToolUse.read_file")).shows(&expect![[r#"
+            Read { path: "/home/dev/project/hello.txt", part: false }
+            Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: Some(137) }"#]]);
     }
 
     fn large(path: &str, shown: &str) -> Output {

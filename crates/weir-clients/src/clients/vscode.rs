@@ -15,7 +15,6 @@ use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool};
 use crate::wire::{Wire, first_text, has_any, mcp_tool, text};
 use crate::{Client, Compaction, Defers, Reply, Retention};
 
-/// VS Code with GitHub Copilot.
 pub(crate) const VSCODE: Client = Client {
     name: "vscode",
     title: "VS Code",
@@ -95,8 +94,9 @@ fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
     use serde_json::json;
+    use weir_check::Checked;
 
     use crate::find;
 
@@ -106,54 +106,37 @@ mod tests {
         };
     }
 
-    fn check(event: &str, payload: &Value, expected: Expect) {
+    fn check(event: &str, payload: &Value) -> Checked {
         let hook = decode(&Wire::new(event, payload)).unwrap();
         assert_eq!((hook.session.as_str(), hook.folder), ("session-identifier", "/path/to/workspace".into()));
         let told = match hook.point {
             Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
             point => format!("{point:?} {:?}", hook.subagent),
         };
-        expected.assert_eq(&told);
+        Checked(told)
     }
 
     #[test]
     fn a_session_is_told_from_its_beginning_to_its_end() {
-        check("SessionStart", &documented!("SessionStart"), expect!["SessionStart(New) None"]);
-        check(
-            "UserPromptSubmit",
-            &documented!("UserPromptSubmit"),
-            expect![[r#"Prompt { text: "Fix the failing test" } None"#]],
-        );
-        check("PreCompact", &documented!("PreCompact"), expect!["BeforeCompaction None"]);
-        check(
-            "SubagentStart",
-            &documented!("SubagentStart"),
-            expect![[r#"SubagentStart Some(Subagent { key: "subagent-456", kind: "Plan" })"#]],
-        );
-        check(
-            "SubagentStop",
-            &documented!("SubagentStop"),
-            expect![[r#"SubagentStop { result: "" } Some(Subagent { key: "subagent-456", kind: "Plan" })"#]],
-        );
-        check("Stop", &documented!("Stop"), expect![[r#"Stop { last: "" } None"#]]);
+        check("SessionStart", &documented!("SessionStart")).shows(&expect!["SessionStart(New) None"]);
+        check("UserPromptSubmit", &documented!("UserPromptSubmit"))
+            .shows(&expect![[r#"Prompt { text: "Fix the failing test" } None"#]]);
+        check("PreCompact", &documented!("PreCompact")).shows(&expect!["BeforeCompaction None"]);
+        check("SubagentStart", &documented!("SubagentStart"))
+            .shows(&expect![[r#"SubagentStart Some(Subagent { key: "subagent-456", kind: "Plan" })"#]]);
+        check("SubagentStop", &documented!("SubagentStop"))
+            .shows(&expect![[r#"SubagentStop { result: "" } Some(Subagent { key: "subagent-456", kind: "Plan" })"#]]);
+        check("Stop", &documented!("Stop")).shows(&expect![[r#"Stop { last: "" } None"#]]);
     }
 
     #[test]
     fn what_tools_gave_back_is_a_text() {
-        check(
-            "PostToolUse",
-            &documented!("PostToolUse"),
-            expect![[r#"
-                Edit { path: "src/main.ts" }
-                Done { output: Output { text: Here("File edited successfully"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
-        );
-        check(
-            "PostToolUse",
-            &documented!("PostToolUse.run_in_terminal"),
-            expect![[r#"
-                Shell { command: "npm test" }
-                Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
-        );
+        check("PostToolUse", &documented!("PostToolUse")).shows(&expect![[r#"
+            Edit { path: "src/main.ts" }
+            Done { output: Output { text: Here("File edited successfully"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]]);
+        check("PostToolUse", &documented!("PostToolUse.run_in_terminal")).shows(&expect![[r#"
+            Shell { command: "npm test" }
+            Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]]);
     }
 
     /// It calls the hooks of Claude Code and Copilot CLI with its own payloads, besides those that are meant for it.

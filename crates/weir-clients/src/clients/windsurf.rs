@@ -2,7 +2,6 @@
 
 use crate::setup::{Basis, EntryContent, Recipe, ServerForm, ToolRule, home, user_part};
 
-/// Windsurf.
 pub(crate) const SETUP: Recipe = Recipe {
     name: "windsurf",
     title: "Windsurf",

@@ -3,7 +3,6 @@
 use crate::setup::server::plain;
 use crate::setup::{Basis, EntryContent, Recipe, ServerForm, config, project, project_part, user_part};
 
-/// Zed.
 pub(crate) const SETUP: Recipe = Recipe {
     name: "zed",
     title: "Zed",

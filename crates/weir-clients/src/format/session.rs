@@ -16,13 +16,10 @@ const MAX_REPORTED_TOKENS: u64 = 1 << 40;
 pub struct Part {
     /// The session as far as it is known by now, without steps and requests.
     pub session: Session,
-    /// The steps, in order.
     pub steps: Vec<TimedStep>,
 }
 
-/// A step with its time and message.
 pub struct TimedStep {
-    /// The step.
     pub step: Step,
     /// Its time, if the client records it.
     pub at: Option<Timestamp>,
@@ -47,7 +44,6 @@ pub struct Session {
     pub origin: String,
     /// The model that answered most requests; empty if the transcript does not name it.
     pub model: String,
-    /// The steps, in order.
     pub steps: Vec<Step>,
     /// The usage of each request to the model, in order.
     pub requests: Vec<Usage>,
@@ -58,7 +54,6 @@ pub struct Session {
     pub cleared: Vec<usize>,
     /// How much of it another session has too; see [`Session::find_copies`].
     pub copied: CopiedPart,
-    /// The message of each step.
     pub(crate) step_messages: Vec<String>,
     /// The first message of each request, if requests have identifiers.
     pub(crate) request_messages: Vec<String>,
@@ -67,9 +62,7 @@ pub struct Session {
 /// The beginning of a session that was copied from another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CopiedPart {
-    /// The number of its steps.
     pub steps: usize,
-    /// The number of its requests.
     pub requests: usize,
 }
 
@@ -77,17 +70,14 @@ pub struct CopiedPart {
 #[derive(Debug, Default)]
 pub struct SeenMessages(HashSet<String>);
 
-/// One step of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// A message of the user, or of the client in the user's place.
     Prompt {
-        /// The text.
         text: String,
     },
     /// A message of the model.
     Said {
-        /// The text.
         text: String,
         /// The request it belongs to, as an index into [`Session::requests`].
         request: usize,
@@ -99,29 +89,24 @@ pub enum Step {
         /// The request it belongs to, as an index into [`Session::requests`].
         request: usize,
     },
-    /// The result of a tool call.
     Result(ToolResult),
-    /// The conversation was compacted.
     Compacted {
         /// The text that replaced it.
         text: String,
     },
 }
 
-/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResult {
     /// The client's identifier of this call.
     pub key: String,
     /// The tool, as the client names it.
     pub name: String,
-    /// The tool's input.
     pub input: Value,
     /// The text that the model was shown.
     pub text: String,
     /// The output, in the shape that the client's hook receives.
     pub response: Value,
-    /// Whether the call failed.
     pub failed: bool,
 }
 
@@ -171,7 +156,6 @@ pub struct Place<'a> {
     pub session: &'a str,
     /// The folder it works in.
     pub folder: &'a Path,
-    /// Its transcript.
     pub transcript: &'a Path,
     /// The subagent whose conversation it is; empty for the user's own.
     pub subagent: &'a str,
@@ -186,14 +170,11 @@ pub(crate) fn extend(payload: &mut Value, more: Value) {
 
 /// A hook call, in the client's own shape.
 pub struct HookPayload {
-    /// The name of the event.
     pub event: &'static str,
-    /// The payload.
     pub payload: Value,
 }
 
 impl Session {
-    /// Returns the client that wrote it.
     pub fn client(&self) -> &'static Client {
         self.format.client
     }
@@ -222,12 +203,10 @@ impl Session {
         seen.0.extend(messages.filter(|message| self.has_copies(message)));
     }
 
-    /// Returns the number of its requests that were not copied.
     pub fn own_requests(&self) -> usize {
         self.requests.len() - self.copied.requests
     }
 
-    /// Returns whether all of its requests were copied.
     pub fn is_copy(&self) -> bool {
         self.copied.requests > 0 && self.own_requests() == 0
     }

@@ -21,7 +21,6 @@ pub struct CacheSettings {
 /// The newest request of a conversation, as its transcript tells of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewestRequest {
-    /// When it was answered.
     pub answered: Timestamp,
     /// How long the provider keeps the cache after its last use, in milliseconds.
     pub millis: i64,
@@ -32,7 +31,6 @@ pub struct NewestRequest {
 }
 
 impl NewestRequest {
-    /// Returns when the cache expires.
     pub fn expires(&self) -> Timestamp {
         Timestamp(self.answered.0.saturating_add(self.millis))
     }

@@ -55,18 +55,15 @@ pub enum ToolRule {
 /// How a client starts or reaches a server. Its values may be secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub enum ServerLaunch {
-    /// A program.
     Program {
         /// The program and its arguments.
         words: Vec<String>,
-        /// Its variables.
         variables: Vec<(String, String)>,
         /// The folder in which it is started.
         folder: Option<String>,
     },
     /// An address that speaks Streamable HTTP.
     Address {
-        /// The address.
         url: String,
         /// The headers of each request.
         headers: Vec<(String, String)>,
@@ -75,11 +72,9 @@ pub enum ServerLaunch {
 
 /// A server as its client has it.
 pub struct FoundServer {
-    /// How it is reached.
     pub launch: ServerLaunch,
     /// How long a call may take, in seconds.
     pub timeout: Option<u32>,
-    /// The rules about its tools.
     pub rules: ToolRules,
 }
 

@@ -79,7 +79,6 @@ fn written(hooks: &Hooks, event: &str, command: &str, matcher: Option<&str>) -> 
     }
 }
 
-/// Returns our hooks for every event that has some.
 fn ours_by_event(all: &CstObject) -> Vec<(String, Vec<CstObject>)> {
     let properties = all.properties().into_iter();
     let lists = properties.filter_map(|property| Some((property.decoded_name()?, property.array_value()?)));

@@ -17,7 +17,6 @@ const PLACE: &str = "weir puts a server here";
 /// What was taken out of the settings of a client.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TakenServer {
-    /// The name of the server.
     pub name: String,
     /// What the settings had in the place where Weir is now, or where nothing is.
     pub text: String,
@@ -32,7 +31,6 @@ impl TakenServer {
     }
 }
 
-/// Removes a server's entry.
 pub(super) fn take(text: &str, at: &[&str], name: &str) -> Result<(String, TakenServer), Unusable> {
     let mut taken = String::new();
     let text = edit(text, |root| {

@@ -13,10 +13,16 @@ const PROGRAM_LINE: &str = "const WEIR = \"weir\"";
 /// Precedes a command without a path, so that nothing happens where our program is not installed.
 const WHERE_FOUND: &str = "command -v weir >/dev/null 2>&1 || exit 0; exec ";
 
-/// Returns the shell command of a hook.
+/// Our program on Windows, where the PATH has it. PowerShell, `cmd` and Git Bash start it by this name alone; none of
+/// them understands how another quotes a path.
+pub const ON_WINDOWS: &str = "weir.exe";
+
 pub(super) fn hook_command(call: Call<'_>, event: &str) -> String {
     if call.program == NAME {
         return format!("{WHERE_FOUND}{NAME} hook {} {event}", call.client);
+    }
+    if call.program == ON_WINDOWS {
+        return format!("{ON_WINDOWS} hook {} {event}", call.client);
     }
     let mut program = String::new();
     for c in call.program.chars() {
@@ -74,7 +80,6 @@ pub(super) fn is_our_server(entry: &Value) -> bool {
     command.as_str().or_else(|| command[0].as_str()).is_some_and(is_our_program)
 }
 
-/// Returns whether a path names our program.
 pub(super) fn is_our_program(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     name.strip_suffix(".exe").unwrap_or(name) == NAME
@@ -103,8 +108,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_command_for_windows_has_nothing_that_a_shell_reads_differently() {
+        let command = hook_command(Call { program: ON_WINDOWS, client: "claude" }, "Stop");
+        assert_eq!(command, "weir.exe hook claude Stop");
+    }
+
+    #[test]
     fn our_hooks_are_known_wherever_the_program_was() {
-        for program in ["/usr/bin/weir", "/opt/a \"b\" $c/weir", "weir"] {
+        for program in ["/usr/bin/weir", "/opt/a \"b\" $c/weir", "weir", ON_WINDOWS] {
             let command = hook_command(Call { program, client: "claude" }, "Stop");
             assert!(is_our_hook(&command), "{command}");
         }

@@ -116,7 +116,6 @@ fn matches(pattern: &str, prefix: &str) -> bool {
     pattern.starts_with(prefix) || is_wide && prefix.starts_with(start)
 }
 
-/// Whether a key or a text in a value is one of these.
 fn mentions(value: &Value, is_about: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::String(text) => !text.starts_with(['*', '?']) && is_about(text),

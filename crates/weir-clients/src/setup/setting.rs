@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use super::json::{check_once, edit, existing_object_at, input, object_at, prune};
 use super::{Place, Unusable, table};
 
-/// The location of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
     /// The file: TOML if its name ends in `.toml`, else JSON.

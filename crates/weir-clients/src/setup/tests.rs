@@ -1,6 +1,7 @@
 //! Tests every part of every client on files as users have them, from text to text.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
+use weir_check::Checked;
 
 use super::{Call, EntryContent, Part, Recipe};
 use crate::{RECIPES, recipe as find};
@@ -143,18 +144,14 @@ fn what_the_user_changed_in_our_entries_stays() {
     assert_eq!(claude.parts[0].add(&hooks, call(claude)).unwrap(), hooks);
 }
 
-fn check(name: &str, part: usize, text: &str, expected: Expect) {
+fn check(name: &str, part: usize, text: &str) -> Checked {
     let recipe = find(name).unwrap();
-    expected.assert_eq(&recipe.parts[part].add(text, call(recipe)).unwrap());
+    Checked(recipe.parts[part].add(text, call(recipe)).unwrap())
 }
 
 #[test]
 fn claude_code_has_servers_by_command_and_arguments() {
-    check(
-        "claude",
-        1,
-        "",
-        expect![[r#"
+    check("claude", 1, "").shows(&expect![[r#"
         {
           "mcpServers": {
             "weir": {
@@ -163,33 +160,23 @@ fn claude_code_has_servers_by_command_and_arguments() {
             }
           }
         }
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn codex_has_servers_as_tables() {
-    check(
-        "codex",
-        1,
-        "model = \"x\"\n",
-        expect![[r#"
+    check("codex", 1, "model = \"x\"\n").shows(&expect![[r#"
         model = "x"
 
         [mcp_servers.weir]
         command = "/usr/local/bin/weir"
         args = ["mcp"]
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn opencode_has_a_command_as_a_list() {
-    check(
-        "opencode",
-        1,
-        "",
-        expect![[r#"
+    check("opencode", 1, "").shows(&expect![[r#"
         {
           "mcp": {
             "weir": {
@@ -199,17 +186,12 @@ fn opencode_has_a_command_as_a_list() {
             }
           }
         }
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn copilot_names_the_tools_of_a_server() {
-    check(
-        "copilot",
-        1,
-        "",
-        expect![[r#"
+    check("copilot", 1, "").shows(&expect![[r#"
         {
           "mcpServers": {
             "weir": {
@@ -220,17 +202,12 @@ fn copilot_names_the_tools_of_a_server() {
             }
           }
         }
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn vs_code_calls_them_servers() {
-    check(
-        "vscode",
-        1,
-        "",
-        expect![[r#"
+    check("vscode", 1, "").shows(&expect![[r#"
         {
           "servers": {
             "weir": {
@@ -240,17 +217,12 @@ fn vs_code_calls_them_servers() {
             }
           }
         }
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn zed_keeps_its_comments() {
-    check(
-        "zed",
-        0,
-        "// mine\n{\n  \"theme\": \"One\", // dark\n}\n",
-        expect![[r#"
+    check("zed", 0, "// mine\n{\n  \"theme\": \"One\", // dark\n}\n").shows(&expect![[r#"
         // mine
         {
           "theme": "One", // dark
@@ -261,17 +233,12 @@ fn zed_keeps_its_comments() {
             }
           },
         }
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn amp_has_dots_in_its_keys() {
-    check(
-        "amp",
-        0,
-        "",
-        expect![[r#"
+    check("amp", 0, "").shows(&expect![[r#"
         {
           "amp.mcpServers": {
             "weir": {
@@ -280,17 +247,12 @@ fn amp_has_dots_in_its_keys() {
             }
           }
         }
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn kilo_code_is_like_opencode() {
-    check(
-        "kilo",
-        0,
-        "",
-        expect![[r#"
+    check("kilo", 0, "").shows(&expect![[r#"
         {
           "mcp": {
             "weir": {
@@ -300,17 +262,12 @@ fn kilo_code_is_like_opencode() {
             }
           }
         }
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn cursor_has_hooks_without_groups() {
-    check(
-        "cursor",
-        0,
-        "",
-        expect![[r#"
+    check("cursor", 0, "").shows(&expect![[r#"
         {
           "version": 1,
           "hooks": {
@@ -364,8 +321,7 @@ fn cursor_has_hooks_without_groups() {
             ]
           }
         }
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]

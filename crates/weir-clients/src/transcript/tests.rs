@@ -3,16 +3,17 @@
 use std::io::BufReader;
 use std::path::Path;
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use serde_json::json;
+use weir_check::Checked;
 use weir_core::Timestamp;
 
 use super::*;
 
 /// Reads rows and describes the resulting sessions.
-fn check(rows: &[Value], expected: Expect) {
+fn check(rows: &[Value]) -> Checked {
     let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
-    expected.assert_eq(&shown(&text));
+    Checked(shown(&text))
 }
 
 fn shown(text: &str) -> String {
@@ -70,35 +71,33 @@ fn claude_code() {
     let failed = json!({ "type": "tool_result", "tool_use_id": "t2", "content": [{ "type": "text", "text": "no" }], "is_error": true });
     let mut compacted = row("user", json!({ "content": "all of it" }));
     compacted["isCompactSummary"] = json!(true);
-    check(
-        &[
-            row("user", json!({ "content": "do it" })),
-            said(json!({ "type": "text", "text": "yes" })),
-            said(json!({ "type": "tool_use", "id": "t1", "name": "Read", "input": { "file_path": "/p/a.rs" } })),
-            result,
-            said(json!({ "type": "tool_use", "id": "t2", "name": "Bash", "input": { "command": "false" } })),
-            row("user", json!({ "content": [failed] })),
-            compacted,
-        ],
-        expect![[r#"
-            0 skipped
-            claude 2.1.39 c1 claude-opus-4-5
-              prompt "do it"
-              said in 0 "yes"
-              called in 0 "{\"file_path\":\"/p/a.rs\"}"
-              Read {"file_path":"/p/a.rs"} gave "1\tone", failed false
-              called in 0 "{\"command\":\"false\"}"
-              Bash {"command":"false"} gave "no", failed true
-              compacted, 9 bytes
-              used [3, 60, 40, 50, 7]
-              hook UserPromptSubmit Prompt { text: "do it" }
-              hook PostToolUse Read { path: "/p/a.rs", part: false } "one"
-              hook PostToolUseFailure Shell { command: "false" } "no"
-              hook PreCompact BeforeCompaction
-              hook SubagentStop AfterCompaction { summary: "all of it" }
-              hook SessionStart SessionStart(Compact)
-              hook PostCompact AfterCompaction { summary: "all of it" }"#]],
-    );
+    check(&[
+        row("user", json!({ "content": "do it" })),
+        said(json!({ "type": "text", "text": "yes" })),
+        said(json!({ "type": "tool_use", "id": "t1", "name": "Read", "input": { "file_path": "/p/a.rs" } })),
+        result,
+        said(json!({ "type": "tool_use", "id": "t2", "name": "Bash", "input": { "command": "false" } })),
+        row("user", json!({ "content": [failed] })),
+        compacted,
+    ])
+    .shows(&expect![[r#"
+        0 skipped
+        claude 2.1.39 c1 claude-opus-4-5
+          prompt "do it"
+          said in 0 "yes"
+          called in 0 "{\"file_path\":\"/p/a.rs\"}"
+          Read {"file_path":"/p/a.rs"} gave "1\tone", failed false
+          called in 0 "{\"command\":\"false\"}"
+          Bash {"command":"false"} gave "no", failed true
+          compacted, 9 bytes
+          used [3, 60, 40, 50, 7]
+          hook UserPromptSubmit Prompt { text: "do it" }
+          hook PostToolUse Read { path: "/p/a.rs", part: false } "one"
+          hook PostToolUseFailure Shell { command: "false" } "no"
+          hook PreCompact BeforeCompaction
+          hook SubagentStop AfterCompaction { summary: "all of it" }
+          hook SessionStart SessionStart(Compact)
+          hook PostCompact AfterCompaction { summary: "all of it" }"#]]);
 }
 
 #[test]
@@ -109,25 +108,19 @@ fn the_first_rows_of_claude_code_may_not_say_whose_they_are() {
         "type": "system", "subtype": "microcompact_boundary", "sessionId": "c1", "content": "Context microcompacted",
         "microcompactMetadata": { "trigger": "auto", "tokensSaved": 26741, "compactedToolIds": ["t1"] },
     });
-    check(
-        &[first.clone(), first.clone(), prompt, cleared],
-        expect![[r#"
-            0 skipped
-            claude  c1 
-              prompt "do it"
-              hook UserPromptSubmit Prompt { text: "do it" }"#]],
-    );
-    check(&[first], expect!["not a transcript"]);
+    check(&[first.clone(), first.clone(), prompt, cleared]).shows(&expect![[r#"
+        0 skipped
+        claude  c1 
+          prompt "do it"
+          hook UserPromptSubmit Prompt { text: "do it" }"#]]);
+    check(&[first]).shows(&expect!["not a transcript"]);
     let other = json!({ "unknown": 1 });
     let prompt = json!({ "type": "user", "sessionId": "c1", "message": { "content": "do it" } });
-    check(
-        &[other, prompt],
-        expect![[r#"
-            1 skipped
-            claude  c1 
-              prompt "do it"
-              hook UserPromptSubmit Prompt { text: "do it" }"#]],
-    );
+    check(&[other, prompt]).shows(&expect![[r#"
+        1 skipped
+        claude  c1 
+          prompt "do it"
+          hook UserPromptSubmit Prompt { text: "do it" }"#]]);
 }
 
 #[test]
@@ -241,41 +234,37 @@ fn codex() {
     let item = |payload: Value| row("response_item", payload);
     let used = json!({ "input_tokens": 100, "cached_input_tokens": 60, "output_tokens": 9 });
     let count = row("event_msg", json!({ "type": "token_count", "info": { "last_token_usage": used } }));
-    check(
-        &[
-            row("session_meta", json!({ "id": "x1", "cli_version": "0.98.0" })),
-            row("turn_context", json!({ "model": "gpt-5.2" })),
-            item(json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "do it" }] })),
-            item(
-                json!({ "type": "function_call", "name": "exec_command", "arguments": "{\"cmd\":\"ls\"}", "call_id": "1" }),
-            ),
-            count.clone(),
-            item(
-                json!({ "type": "function_call_output", "call_id": "1", "output": "Wall time: 1 s\nOutput:\na\nb\n" }),
-            ),
-            count,
-            item(
-                json!({ "type": "custom_tool_call", "name": "apply_patch", "input": "*** Update File: a", "call_id": "2" }),
-            ),
-            item(json!({ "type": "custom_tool_call_output", "call_id": "2", "output": "done" })),
-            row("compacted", json!({ "message": "all of it" })),
-        ],
-        expect![[r#"
-            0 skipped
-            codex 0.98.0 x1 gpt-5.2
-              prompt "do it"
-              called in 0 "{\"cmd\":\"ls\"}"
-              Bash {"command":"ls"} gave "a\nb\n", failed false
-              called in 1 "*** Update File: a"
-              apply_patch {"input":"*** Update File: a"} gave "done", failed false
-              compacted, 9 bytes
-              used [0, 40, 0, 60, 9]
-              hook UserPromptSubmit Prompt { text: "do it" }
-              hook PostToolUse Shell { command: "ls" } "a\nb\n"
-              hook PostToolUse Edit { path: "a" } "done"
-              hook PreCompact BeforeCompaction
-              hook SessionStart SessionStart(Compact)"#]],
-    );
+    check(&[
+        row("session_meta", json!({ "id": "x1", "cli_version": "0.98.0" })),
+        row("turn_context", json!({ "model": "gpt-5.2" })),
+        item(json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "do it" }] })),
+        item(
+            json!({ "type": "function_call", "name": "exec_command", "arguments": "{\"cmd\":\"ls\"}", "call_id": "1" }),
+        ),
+        count.clone(),
+        item(json!({ "type": "function_call_output", "call_id": "1", "output": "Wall time: 1 s\nOutput:\na\nb\n" })),
+        count,
+        item(
+            json!({ "type": "custom_tool_call", "name": "apply_patch", "input": "*** Update File: a", "call_id": "2" }),
+        ),
+        item(json!({ "type": "custom_tool_call_output", "call_id": "2", "output": "done" })),
+        row("compacted", json!({ "message": "all of it" })),
+    ])
+    .shows(&expect![[r#"
+        0 skipped
+        codex 0.98.0 x1 gpt-5.2
+          prompt "do it"
+          called in 0 "{\"cmd\":\"ls\"}"
+          Bash {"command":"ls"} gave "a\nb\n", failed false
+          called in 1 "*** Update File: a"
+          apply_patch {"input":"*** Update File: a"} gave "done", failed false
+          compacted, 9 bytes
+          used [0, 40, 0, 60, 9]
+          hook UserPromptSubmit Prompt { text: "do it" }
+          hook PostToolUse Shell { command: "ls" } "a\nb\n"
+          hook PostToolUse Edit { path: "a" } "done"
+          hook PreCompact BeforeCompaction
+          hook SessionStart SessionStart(Compact)"#]]);
 }
 
 #[test]
@@ -341,24 +330,21 @@ fn opencode() {
         json!({ "id": "p1", "sessionID": "o2", "messageID": "m9", "type": "text", "text": "another" }),
         json!({ "neither": 1 }),
     ];
-    check(
-        &rows,
-        expect![[r#"
-            1 skipped
-            opencode  o1 gpt-5.2
-              prompt "do it"
-              called in 0 "{\"filePath\":\"/p/a.rs\"}"
-              read {"filePath":"/p/a.rs"} gave "<file>\n00001| one\n</file>", failed false
-              called in 0 "{\"command\":\"x\"}"
-              bash {"command":"x"} gave "no", failed true
-              compacted, 9 bytes
-              used [10, 4, 0, 5, 5]
-              hook chat.message Prompt { text: "do it" }
-              hook tool.execute.after Read { path: "/p/a.rs", part: false } "<file>\n00001| one\n</file>"
-              hook experimental.session.compacting BeforeCompaction
-            opencode  o2 
-              said in 0 "another""#]],
-    );
+    check(&rows).shows(&expect![[r#"
+        1 skipped
+        opencode  o1 gpt-5.2
+          prompt "do it"
+          called in 0 "{\"filePath\":\"/p/a.rs\"}"
+          read {"filePath":"/p/a.rs"} gave "<file>\n00001| one\n</file>", failed false
+          called in 0 "{\"command\":\"x\"}"
+          bash {"command":"x"} gave "no", failed true
+          compacted, 9 bytes
+          used [10, 4, 0, 5, 5]
+          hook chat.message Prompt { text: "do it" }
+          hook tool.execute.after Read { path: "/p/a.rs", part: false } "<file>\n00001| one\n</file>"
+          hook experimental.session.compacting BeforeCompaction
+        opencode  o2 
+          said in 0 "another""#]]);
 }
 
 #[test]
@@ -375,23 +361,20 @@ fn subagents_of_older_claude_code_stand_apart_from_the_conversation() {
         row("assistant", true, "s1"),
         row("assistant", false, "m2"),
     ];
-    check(
-        &rows,
-        expect![[r#"
-            0 skipped
-            claude  c 
-              prompt "ask"
-              said in 0 "m1"
-              said in 1 "m2"
-              used [1, 0, 0, 0, 0]
-              used [1, 0, 0, 0, 0]
-              hook UserPromptSubmit Prompt { text: "ask" }
-            claude  c 
-              prompt "task"
-              said in 0 "s1"
-              used [1, 0, 0, 0, 0]
-              hook UserPromptSubmit Prompt { text: "task" }"#]],
-    );
+    check(&rows).shows(&expect![[r#"
+        0 skipped
+        claude  c 
+          prompt "ask"
+          said in 0 "m1"
+          said in 1 "m2"
+          used [1, 0, 0, 0, 0]
+          used [1, 0, 0, 0, 0]
+          hook UserPromptSubmit Prompt { text: "ask" }
+        claude  c 
+          prompt "task"
+          said in 0 "s1"
+          used [1, 0, 0, 0, 0]
+          hook UserPromptSubmit Prompt { text: "task" }"#]]);
     // The transcript of a subagent alone is one conversation.
     let alone: String =
         [row("user", true, "task"), row("assistant", true, "s1")].iter().map(|row| format!("{row}\n")).collect();

@@ -4,7 +4,6 @@
 
 use crate::EntryKind;
 
-/// The form of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Lines and paragraphs.

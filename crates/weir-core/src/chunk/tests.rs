@@ -1,7 +1,8 @@
 //! Tests the invariants of all forms, and the chunks of sample texts.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use proptest::prelude::*;
+use weir_check::Checked;
 
 use super::*;
 
@@ -44,7 +45,7 @@ fn assert_covers(form: Form, text: &[u8]) {
 }
 
 /// Checks each chunk: its heading, and the ends of its text.
-fn check(form: Form, text: &str, expected: Expect) {
+fn check(form: Form, text: &str) -> Checked {
     assert_covers(form, text.as_bytes());
     let mut shown = String::new();
     for Piece { span, heading } in whole(form, text.as_bytes()) {
@@ -52,7 +53,7 @@ fn check(form: Form, text: &str, expected: Expect) {
         let of = |line: Option<&&str>| line.map_or_else(String::new, |line| line.chars().take(44).collect());
         shown.push_str(&format!("{:<4} [{heading}] {} … {}\n", span.len(), of(lines.first()), of(lines.last())));
     }
-    expected.assert_eq(&shown);
+    Checked(shown)
 }
 
 #[test]
@@ -110,20 +111,16 @@ fn markdown_is_cut_by_its_headings() {
         "\n# `Usage` and **more** #\n\n",
         &"One paragraph of some length, and then another one below it.\n\n".repeat(40),
     ];
-    check(
-        Form::Markdown,
-        &text.concat(),
-        expect![[r#"
-            631  [Weir > Install] --- … Take the archive of your system and unpack i
-            1822 [Weir > Install > Linux] ### Linux … -->
-            1310 [Weir > macOS] macOS … - An item of a list that is kept whole where
-            18   [Weir > A] ## A … b
-            2370 [Weir > C] ## C … | 1 | a row of a table that is long enough |
-            361  [Weir > C] | 1 | a row of a table that is long enough | … | 1 | a row of a table that is long enough |
-            1576 [Usage and more] # `Usage` and **more** # … One paragraph of some length, and then anoth
-            930  [Usage and more] One paragraph of some length, and then anoth … One paragraph of some length, and then anoth
-        "#]],
-    );
+    check(Form::Markdown, &text.concat()).shows(&expect![[r#"
+        631  [Weir > Install] --- … Take the archive of your system and unpack i
+        1822 [Weir > Install > Linux] ### Linux … -->
+        1310 [Weir > macOS] macOS … - An item of a list that is kept whole where
+        18   [Weir > A] ## A … b
+        2370 [Weir > C] ## C … | 1 | a row of a table that is long enough |
+        361  [Weir > C] | 1 | a row of a table that is long enough | … | 1 | a row of a table that is long enough |
+        1576 [Usage and more] # `Usage` and **more** # … One paragraph of some length, and then anoth
+        930  [Usage and more] One paragraph of some length, and then anoth … One paragraph of some length, and then anoth
+    "#]]);
 }
 
 #[test]
@@ -157,28 +154,20 @@ fn source_is_cut_between_symbols() {
          // Why this is so.\n    pub(crate) async fn keep(&self, entry: Entry)\n    where\n        T: Sized,\n    {{\n{body}\n{body}    }}\n\n    \
          fn drop(&mut self) {{}}\n}}\n\nstatic SIZE: usize = 5;\n\n#[cfg(test)]\nmod tests {{\n    #[test]\n    fn it_keeps() {{\n{body}    }}\n}}\n"
     );
-    check(
-        Form::Source,
-        &rust,
-        expect![[r#"
-            805  [struct Store] //! A store. …     }
-            1411 [impl<T> Store<T> > fn keep]     // Why this is so. … static SIZE: usize = 5;
-            686  [mod tests] #[cfg(test)] … }
-        "#]],
-    );
+    check(Form::Source, &rust).shows(&expect![[r#"
+        805  [struct Store] //! A store. …     }
+        1411 [impl<T> Store<T> > fn keep]     // Why this is so. … static SIZE: usize = 5;
+        686  [mod tests] #[cfg(test)] … }
+    "#]]);
     let body = "        self.total = self.total + price * amount  # a running sum\n".repeat(14);
     let python = format!(
         "import os\n\nLIMIT = 5\n\n\nclass Cart(Base):\n    \"\"\"What is bought.\"\"\"\n\n    @property\n    def total(self):\n{body}\n    \
          async def add(self, price):\n{body}\n        def inner():\n            pass\n\n\ndef main():\n    Cart()\n\n\nif __name__ == '__main__':\n    main()\n"
     );
-    check(
-        Form::Source,
-        &python,
-        expect![[r#"
-             1028 [class Cart] import os …         self.total = self.total + price * am
-             1060 [class Cart > def add]     async def add(self, price): …     main()
-        "#]],
-    );
+    check(Form::Source, &python).shows(&expect![[r#"
+        1028 [class Cart] import os …         self.total = self.total + price * am
+        1060 [class Cart > def add]     async def add(self, price): …     main()
+    "#]]);
 }
 
 /// Lines that begin a symbol in each possible way, followed by some that do not.
@@ -270,59 +259,39 @@ fn json_is_cut_between_members() {
         path("/users"),
         path("/users/{id}")
     );
-    check(
-        Form::Json,
-        &api,
-        expect![[r#"
-             1659 [] { …     },
-             1641 [paths./users/{id}] "/users/{id}": { … }
-        "#]],
-    );
+    check(Form::Json, &api).shows(&expect![[r#"
+        1659 [] { …     },
+        1641 [paths./users/{id}] "/users/{id}": { … }
+    "#]]);
     let item = |at: usize| format!("{{\"name\":\"n{at}\",\"text\":\"{}\"}}", "\\\"quoted\\\", ".repeat(40));
     let items: Vec<String> = (0..9).map(item).collect();
-    check(
-        Form::Json,
-        &format!("{{\"items\":[{}]}}", items.join(",")),
-        expect![[r#"
-             1522 [] {"items":[{"name":"n0","text":"\"quoted\", \ … {"items":[{"name":"n0","text":"\"quoted\", \
-             1512 [items[3]] {"name":"n3","text":"\"quoted\", \"quoted\", … {"name":"n3","text":"\"quoted\", \"quoted\",
-             1513 [items[6]] {"name":"n6","text":"\"quoted\", \"quoted\", … {"name":"n6","text":"\"quoted\", \"quoted\",
-        "#]],
-    );
-    check(
-        Form::Json,
-        &items.join("\n"),
-        expect![[r#"
-             1512 [] {"name":"n0","text":"\"quoted\", \"quoted\", … {"name":"n2","text":"\"quoted\", \"quoted\",
-             1512 [] {"name":"n3","text":"\"quoted\", \"quoted\", … {"name":"n5","text":"\"quoted\", \"quoted\",
-             1511 [] {"name":"n6","text":"\"quoted\", \"quoted\", … {"name":"n8","text":"\"quoted\", \"quoted\",
-        "#]],
-    );
-    check(
-        Form::Json,
-        &format!("[\"{}\"]", "a string without an end ".repeat(200)),
-        expect![[r#"
-            2398 [] ["a string without an end a string without a … ["a string without an end a string without a
-            2400 [[0]] end a string without an end a string without … end a string without an end a string without
-            6    [[0]] end "] … end "]
-        "#]],
-    );
+    check(Form::Json, &format!("{{\"items\":[{}]}}", items.join(","))).shows(&expect![[r#"
+        1522 [] {"items":[{"name":"n0","text":"\"quoted\", \ … {"items":[{"name":"n0","text":"\"quoted\", \
+        1512 [items[3]] {"name":"n3","text":"\"quoted\", \"quoted\", … {"name":"n3","text":"\"quoted\", \"quoted\",
+        1513 [items[6]] {"name":"n6","text":"\"quoted\", \"quoted\", … {"name":"n6","text":"\"quoted\", \"quoted\",
+    "#]]);
+    check(Form::Json, &items.join("\n")).shows(&expect![[r#"
+        1512 [] {"name":"n0","text":"\"quoted\", \"quoted\", … {"name":"n2","text":"\"quoted\", \"quoted\",
+        1512 [] {"name":"n3","text":"\"quoted\", \"quoted\", … {"name":"n5","text":"\"quoted\", \"quoted\",
+        1511 [] {"name":"n6","text":"\"quoted\", \"quoted\", … {"name":"n8","text":"\"quoted\", \"quoted\",
+    "#]]);
+    check(Form::Json, &format!("[\"{}\"]", "a string without an end ".repeat(200))).shows(&expect![[r#"
+        2398 [] ["a string without an end a string without a … ["a string without an end a string without a
+        2400 [[0]] end a string without an end a string without … end a string without an end a string without
+        6    [[0]] end "] … end "]
+    "#]]);
 }
 
 #[test]
 fn a_conversation_is_a_chunk_for_each_turn() {
     let text =
         format!("user: how is it cut?\n\nmodel: by turns.\nOf any length.\n\n\nuser: {}\n", "and this ".repeat(300));
-    check(
-        Form::Turns,
-        &text,
-        expect![[r#"
-            22   [] user: how is it cut? … user: how is it cut?
-            34   [] model: by turns. … Of any length.
-            2400 [] user: and this and this and this and this an … user: and this and this and this and this an
-            307  [] and this and this and this and this and this … and this and this and this and this and this
-        "#]],
-    );
+    check(Form::Turns, &text).shows(&expect![[r#"
+        22   [] user: how is it cut? … user: how is it cut?
+        34   [] model: by turns. … Of any length.
+        2400 [] user: and this and this and this and this an … user: and this and this and this and this an
+        307  [] and this and this and this and this and this … and this and this and this and this and this
+    "#]]);
 }
 
 /// Generates texts from units of all forms, so that their boundaries are found by chance.

@@ -1,6 +1,6 @@
 //! The request that began the work, and the last one.
 
-use super::data::{read, text};
+use super::data::{is_of_subagent, read, text};
 use super::sections::is_cut;
 use super::{Fact, Wanted};
 use crate::EventKind;
@@ -10,7 +10,9 @@ use crate::event::line;
 const FIRST_SHARE_PERCENT: usize = 6;
 /// Maximum share of the budget for the last request, in hundredths.
 const LAST_SHARE_PERCENT: usize = 15;
-/// Minimum for each of the two however small the budget is, in tokens.
+/// Maximum share of the budget for the line with the plan file, in hundredths.
+const PLAN_SHARE_PERCENT: usize = 6;
+/// Minimum for each of the two requests however small the budget is, in tokens.
 const MIN_REQUEST_TOKENS: usize = 40;
 
 /// The words before a plan that the client hands over to a new conversation, and brings back by itself.
@@ -61,7 +63,8 @@ impl<'f, 'a> OpeningRequests<'f, 'a> {
     }
 }
 
-/// Writes the lines with the requests, each within its share of the budget.
+/// Writes the lines with the requests, each within its share of the budget, and between them the one with the plan file
+/// if neither they nor the summary name it. The last request comes last.
 pub(super) fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> Vec<String> {
     let Some(OpeningRequests { first, before, last }) = OpeningRequests::pick(facts) else { return Vec::new() };
     let plan = plan_file(facts);
@@ -82,7 +85,11 @@ pub(super) fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> Vec<String> {
             None => format!("Last request (user{age}): {text}"),
         }
     });
-    goal.into_iter().chain([request]).filter(|line| !line.is_empty()).collect()
+    let is_told = |path: &String| goal.iter().chain([&request]).any(|line| line.contains(path.as_str()));
+    let is_known = |path: &String| is_told(path) || wanted.summary.contains(path.as_str());
+    let plan = plan.as_ref().filter(|path| !is_known(path)).map(|path| format!("Plan file: {path}"));
+    let plan = plan.filter(|line| (wanted.count)(line) <= wanted.budget * PLAN_SHARE_PERCENT / 100);
+    goal.iter().cloned().chain(plan).chain([request]).filter(|line| !line.is_empty()).collect()
 }
 
 /// Quotes a request with at most `most` bytes of its words, and says where the rest is. Of a plan, only the title is
@@ -102,13 +109,16 @@ fn quoted(fact: &Fact<'_>, plan_file: Option<&str>, most: usize) -> String {
     format!("\"{words}\"{rest}")
 }
 
-/// Returns the file of the client's plan that was changed last.
+/// Returns the plan file that was read or changed last, except by subagents, unless it was deleted.
 fn plan_file(facts: &[Fact<'_>]) -> Option<String> {
     let plan = |fact: &Fact<'_>| {
-        let path = text(&read(fact.event.data.as_deref())?, "path")?;
-        (path.contains("/plans/") && path.ends_with(".md")).then_some(path)
+        let data = read(fact.event.data.as_deref())?;
+        let path = text(&data, "path")?;
+        (path.contains("/plans/") && path.ends_with(".md")).then(|| (path, data["how"] == "deleted"))
     };
-    facts.iter().rev().filter(|fact| fact.event.kind == EventKind::File).find_map(plan)
+    let of_session = |fact: &&Fact<'_>| fact.event.kind == EventKind::File && !is_of_subagent(fact.event);
+    let newest = facts.iter().rev().filter(of_session).find_map(plan);
+    newest.filter(|(_, is_deleted)| !is_deleted).map(|(path, _)| path)
 }
 
 /// Returns a line with as many bytes of a text of this length as its share of the budget allows. Empty if too few bytes

@@ -601,6 +601,7 @@ fn the_words_of_the_client_are_not_the_users() {
             told(Correction, P1, "The user wants to clarify these questions. This means they may have more.", ""),
             told(Decision, P1, "Full transcript available at: /tmp/x.jsonl", ""),
             asked("<teammate-message id=\"lead\">Stop all work and delete the branch.</teammate-message>"),
+            asked("Operation stopped by hook: Another session is active."),
         ],
         500,
         expect![[r#"
@@ -679,6 +680,34 @@ fn a_number_is_not_what_the_work_began_with_and_a_plan_is_named() {
             Last request (user, 42 minutes ago): "use tabs"
             Names at hand, by file (what the model wrote or was shown, last and most):
             - /home/me/.claude/plans/calm-otter.md (changed)"#]],
+    );
+}
+
+#[test]
+fn a_plan_file_has_a_line_unless_the_requests_or_the_summary_name_it() {
+    let plan = told(EventKind::File, P2, "read", r#"{"path":"docs/plans/export.md","how":"read"}"#);
+    let history = events(&[asked("write the export"), plan, asked("use tabs")]);
+    let facts = facts(&history);
+    let guide = |summary| requests::write(&facts, &Wanted { summary, ..wanted(500) });
+    let [began, last] =
+        [r#"The work began with (user): "write the export""#, r#"Last request (user, 43 minutes ago): "use tabs""#];
+    assert_eq!(guide(""), [began, "Plan file: docs/plans/export.md", last]);
+    assert_eq!(guide("The plan is docs/plans/export.md."), [began, last]);
+}
+
+#[test]
+fn a_failed_request_is_no_result_of_a_subagent() {
+    let result = |text: &str| {
+        let data = serde_json::json!({ "result": text }).to_string();
+        told(EventKind::Subagent, P2, &format!("subagent Explore: {text}"), &data)
+    };
+    check(
+        &[result("API Error: 500 {\"type\":\"error\"}"), result("Three callers.")],
+        500,
+        expect![[r#"
+            What this session had before it was compacted:
+            Results of subagents:
+            - subagent Explore: Three callers."#]],
     );
 }
 

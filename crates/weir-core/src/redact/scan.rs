@@ -23,9 +23,7 @@ pub(super) struct LiteralHit {
 
 /// What a literal may begin.
 pub(super) enum Literal {
-    /// A token of this shape.
     Token(&'static Rule),
-    /// A name and a value.
     Key(&'static Key),
     /// Something that is recognised by its surroundings.
     Sign(Sign),
@@ -106,7 +104,6 @@ const SIGNS: &[(&str, Sign)] = &[
 ];
 
 impl LiteralHit {
-    /// Returns what the literal may begin.
     pub(super) fn literal(self) -> Literal {
         let index = usize::from(self.index);
         if let Some(rule) = TOKENS.get(index) {

@@ -31,7 +31,6 @@ pub(super) struct VisibleFormSearch {
     reading: Option<ViewReader>,
 }
 
-/// The state of reading the view.
 #[derive(Debug)]
 struct ViewReader {
     parser: Parser,

@@ -82,7 +82,6 @@ struct OpenError {
     indent: usize,
     /// The number of the line that continues it.
     next: u64,
-    /// Whether its explanation is kept.
     is_kept: bool,
     /// Whether a blank line preceded: then only a list of causes continues it.
     is_paused: bool,

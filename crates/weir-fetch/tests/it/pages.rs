@@ -2,81 +2,56 @@
 
 use std::io::Write;
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
+use weir_check::Checked;
 use weir_fetch::{FetchError, Fetched, Fetcher, PageFormat, Proxies, Request, Settings, fetch};
 
 use crate::server::{TestServer, answer, get, get_with, page_of, settings};
 
-fn check(headers: &str, body: impl AsRef<[u8]>, expected: Expect) {
+fn check(headers: &str, body: impl AsRef<[u8]>) -> Checked {
     let server = TestServer::saying(answer(headers, body));
     let page = get(&server.url("/docs/file")).unwrap();
     let mut shown = format!("{} ({}, {})\n", page.title, page.form.as_str(), page.media);
     page.notes.iter().for_each(|note| shown.push_str(&format!("note: {note}\n")));
     shown.push_str(&page.text);
-    expected.assert_eq(&shown);
+    Checked(shown)
 }
 
 #[test]
 fn types_are_converted() {
-    check(
-        "content-type: text/html; charset=iso-8859-1",
-        b"<title>T\xe4</title><p>caf\xe9 <a href=x>l</a>",
-        expect![[r#"
-            Tä (html, text/html)
-            café [l](/docs/x)
-        "#]],
+    check("content-type: text/html; charset=iso-8859-1", b"<title>T\xe4</title><p>caf\xe9 <a href=x>l</a>").shows(
+        &expect![[r#"
+        Tä (html, text/html)
+        café [l](/docs/x)
+    "#]],
     );
-    check(
-        "content-type: text/markdown",
-        "# Name #\n\nText\r\nmore\n",
-        expect![[r#"
+    check("content-type: text/markdown", "# Name #\n\nText\r\nmore\n").shows(&expect![[r#"
         Name (markdown, text/markdown)
         # Name #
 
         Text
         more
-    "#]],
-    );
-    check(
-        "content-type: application/json",
-        r#"{"a":[1,2],"b":"c"}"#,
-        expect![[r#"
+    "#]]);
+    check("content-type: application/json", r#"{"a":[1,2],"b":"c"}"#).shows(&expect![[r#"
         file (127.0.0.1) (json, application/json)
         {"a": [1, 2], "b": "c"}
-    "#]],
-    );
-    check(
-        "content-type: application/json",
-        r#"{"a":[1,2"#,
-        expect![[r#"
+    "#]]);
+    check("content-type: application/json", r#"{"a":[1,2"#).shows(&expect![[r#"
         file (127.0.0.1) (json, application/json)
         note: not valid JSON, so it is stored unchanged
-        {"a":[1,2"#]],
-    );
-    check(
-        "content-type: text/x-python",
-        "def f():\n    pass\n",
-        expect![[r#"
+        {"a":[1,2"#]]);
+    check("content-type: text/x-python", "def f():\n    pass\n").shows(&expect![[r#"
         file (127.0.0.1) (text, text/x-python)
         def f():
             pass
-    "#]],
-    );
-    check(
-        "x: y",
-        "just words\n",
-        expect![[r#"
+    "#]]);
+    check("x: y", "just words\n").shows(&expect![[r#"
         file (127.0.0.1) (text, )
         just words
-    "#]],
-    );
-    check(
-        "content-type: application/xml",
-        "<a><b/></a>",
-        expect![[r#"
+    "#]]);
+    check("content-type: application/xml", "<a><b/></a>").shows(&expect![[r#"
         file (127.0.0.1) (xml, application/xml)
-        <a><b/></a>"#]],
-    );
+        <a><b/></a>"#]]);
 }
 
 #[test]
@@ -88,39 +63,39 @@ fn feeds_are_read_by_structure() {
          <description>&lt;p&gt;Short &lt;b&gt;text&lt;/b&gt;&lt;/p&gt;</description></item>\
          <item><title><![CDATA[Second & last]]></title><content:encoded><![CDATA[<p>Long</p><ul><li>a</ul>]]></content:encoded>\
          <description>Short</description></item></channel></rss>",
-        expect![[r#"
-            News & more (feed, application/rss+xml)
-            # News & more
+    )
+    .shows(&expect![[r#"
+        News & more (feed, application/rss+xml)
+        # News & more
 
-            ## First
+        ## First
 
-            Mon, 1 Jan 2026 · https://e.com/1
+        Mon, 1 Jan 2026 · https://e.com/1
 
-            Short **text**
+        Short **text**
 
-            ## Second & last
+        ## Second & last
 
-            Long
+        Long
 
-            - a
-        "#]],
-    );
+        - a
+    "#]]);
     check(
         "content-type: text/xml",
         "<feed xmlns='http://www.w3.org/2005/Atom'><title>Blog</title><entry><title type='html'>A &amp;amp; B</title>\
          <link rel='self' href='https://e.com/self'/><link href='https://e.com/a'/><updated>2026-01-02</updated>\
          <content type='xhtml'><div xmlns='x'><p>In <em>XML</em></p></div></content></entry></feed>",
-        expect![[r#"
-            Blog (feed, text/xml)
-            # Blog
+    )
+    .shows(&expect![[r#"
+        Blog (feed, text/xml)
+        # Blog
 
-            ## A & B
+        ## A & B
 
-            2026-01-02 · https://e.com/a
+        2026-01-02 · https://e.com/a
 
-            In *XML*
-        "#]],
-    );
+        In *XML*
+    "#]]);
 }
 
 #[test]

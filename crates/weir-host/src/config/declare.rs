@@ -2,7 +2,6 @@
 
 use super::Config;
 
-/// A setting of the configuration.
 pub struct Setting {
     /// The table of the file; empty for the top.
     pub table: &'static str,

@@ -27,7 +27,6 @@ use tokio::signal::unix::{SignalKind, signal};
 /// Whether a client's shell can run a rewritten command: it needs a POSIX shell and named pipes.
 pub const CAN_REWRITE: bool = true;
 
-/// Whether code can be run.
 pub const CAN_RUN: bool = true;
 
 /// The program that opens a file as the user's desktop does.

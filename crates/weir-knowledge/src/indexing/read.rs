@@ -18,14 +18,12 @@ pub(super) const TOO_LARGE_BYTES: u64 = (8 << 20) + 1;
 /// How many bytes are examined to tell whether a file is text.
 const HEAD_BYTES: u64 = 8 << 10;
 
-/// The content of a file.
 pub struct Content {
     pub bytes: Vec<u8>,
     pub modified: i64,
     pub hash: String,
 }
 
-/// The text of a file.
 pub(super) struct Text {
     pub(super) text: Vec<u8>,
     pub(super) title: Option<String>,

@@ -13,7 +13,6 @@ use weir_host::face::Face;
 use weir_policy::gate::Refusal;
 use weir_store::Kept;
 
-/// Why a file was skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SkipReason {
     Secret,
@@ -84,10 +83,8 @@ pub(super) struct UnreadableFile {
     pub(super) why: String,
 }
 
-/// The maximum number of files that are named.
 const MAX_NAMED_FILES: usize = 5;
 
-/// The result of indexing.
 #[derive(Default)]
 pub(super) struct IndexReport {
     /// Whether the report is about one file or text, which has a reference.

@@ -30,7 +30,6 @@ pub struct FoundFile {
     pub modified: i64,
 }
 
-/// The content of a folder.
 #[derive(Debug, Default)]
 pub struct FolderListing {
     pub files: Vec<FoundFile>,
@@ -58,7 +57,6 @@ impl Globs {
         Ok(Self { globs, within: None })
     }
 
-    /// Returns the filter, limited to a folder.
     pub(super) fn within(self, folder: &Path) -> Self {
         Self { within: Some(folder.to_owned()), ..self }
     }

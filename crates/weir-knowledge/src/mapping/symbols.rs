@@ -21,7 +21,6 @@ use crate::indexing::read_content;
 /// How many of the best matching files are examined.
 const MAX_FILES: usize = 40;
 
-/// A symbol found by a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundSymbol {
     /// The file of the symbol, relative to the root of the project.
@@ -31,7 +30,6 @@ pub struct FoundSymbol {
     pub is_named: bool,
 }
 
-/// A request for symbols.
 pub struct SymbolQuery<'a> {
     /// A name, or words.
     pub query: &'a str,

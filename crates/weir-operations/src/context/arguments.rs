@@ -10,7 +10,6 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use weir_core::wording::flat;
 
-/// The default number of notes.
 pub(super) const DEFAULT_NOTES: usize = 20;
 /// The largest number of notes.
 const MAX_NOTES: usize = 1_000;

@@ -36,7 +36,6 @@ struct KeptCount {
     tools: Vec<CountedTool>,
 }
 
-/// A server, with what was counted.
 pub(super) struct ServerCount<'a, 'b> {
     pub(super) server: &'b DistinctServer<'a>,
     /// Its tools, or why they are not known.

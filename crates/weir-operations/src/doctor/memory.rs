@@ -212,7 +212,6 @@ fn read(context: &Context, file: &KnownFile) -> Option<(String, PathBuf, io::Res
     Some((name, base, read.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())))
 }
 
-/// Returns the folder that a path starts from.
 pub(super) fn folder_of(context: &Context, base: FileBase) -> Option<PathBuf> {
     let root = &context.project().root;
     Some(match base {

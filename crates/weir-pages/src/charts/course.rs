@@ -35,7 +35,6 @@ pub struct WindowCourse {
     pub remarks: Vec<Text>,
 }
 
-/// A compaction.
 #[derive(Debug, Clone, Copy)]
 pub struct Compaction {
     /// The last request before it, from 1.
@@ -46,7 +45,6 @@ pub struct Compaction {
     pub after: u64,
 }
 
-/// Returns the chart.
 pub(crate) fn course(course: &WindowCourse) -> Markup {
     let longest = course.lengths.iter().chain(course.without.iter().map(|(_, length)| length)).max().copied();
     let highest = longest.max(course.limit).unwrap_or(0);

@@ -41,7 +41,6 @@ pub struct HookTimes {
     pub calls: u64,
 }
 
-/// The outputs that hooks saw.
 #[derive(Debug, Clone)]
 pub struct SeenOutputs {
     /// A time on the first day that is counted.

@@ -23,7 +23,6 @@ pub struct NoteCard {
     pub text: Text,
     /// Whether that is all of it. If not, it cannot be edited here.
     pub is_whole: bool,
-    /// Whose words it is.
     pub words: Words,
     /// How far it is visible: `project`, `branch round-lines`, `everywhere`.
     pub reach: Text,
@@ -39,7 +38,6 @@ pub struct NoteCard {
 pub struct Revision {
     pub number: u64,
     pub at: Moment,
-    /// Whose words it is.
     pub words: Words,
     pub reference: Text,
     /// The text, with what it added and what the next one removed.

@@ -31,7 +31,6 @@ pub struct Statements {
 pub struct Statement {
     /// The thing in one sentence.
     pub text: Text,
-    /// Whose words it is.
     pub words: Words,
     /// The entry or note that says more.
     pub reference: Option<Text>,

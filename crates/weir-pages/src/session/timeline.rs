@@ -28,7 +28,6 @@ pub struct Timeline {
     pub is_newest: bool,
 }
 
-/// Which events are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimelineFilter {
     /// Prompts, decisions, failures, commits, what was held back.
@@ -38,7 +37,6 @@ pub enum TimelineFilter {
     Errors,
     /// Files read, edited and written.
     Files,
-    /// All events.
     Everything,
 }
 

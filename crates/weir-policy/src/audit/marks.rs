@@ -171,7 +171,6 @@ impl<'a> Marks<'a> {
     }
 }
 
-/// Who writes to a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FolderOwner {
     Project,

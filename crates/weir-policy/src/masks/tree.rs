@@ -29,12 +29,7 @@ pub enum TreeError {
     TooBig(PathBuf),
     /// The root cannot be read.
     #[error("cannot read {}: {source}", path.display())]
-    Root {
-        /// The root.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
+    Root { path: PathBuf, source: std::io::Error },
 }
 
 /// The names worth keeping. Names are compared without regard to case; whole paths are checked later.
@@ -85,7 +80,6 @@ fn sorted<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     patterns
 }
 
-/// The type of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     File,

@@ -20,7 +20,6 @@ pub enum Match {
     No,
     /// It would for some values of its unknown words.
     Perhaps,
-    /// It does.
     Yes,
 }
 

@@ -54,7 +54,6 @@ pub(super) fn is_expansion(kind: &str) -> bool {
     )
 }
 
-/// Returns the depth below a node of this kind.
 pub(super) fn depth_below(kind: &str, depth: usize) -> usize {
     depth + usize::from(NESTING.contains(&kind))
 }

@@ -4,7 +4,6 @@ use tree_sitter::Node;
 
 use super::quotes;
 
-/// One word of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Word {
     pieces: Vec<Piece>,
@@ -13,7 +12,6 @@ pub struct Word {
     quoted: bool,
 }
 
-/// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Piece {
     /// Text with its quotes and escapes resolved.

@@ -5,8 +5,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use tempfile::TempDir;
+use weir_check::Checked;
 use weir_policy::masks::{Homes, Masks, Nearest, Places, Requirements, Tree, interest};
 use weir_policy::rules::{Own, Rules};
 use weir_policy::user_paths::UserPaths;
@@ -76,9 +77,9 @@ fn own(deny: &[&str], readable: &[&str]) -> Own {
     Own { path: "weir.toml".into(), base: "/".into(), deny: list(deny), readable: list(readable), ..Own::default() }
 }
 
-fn check(files: &[&str], deny: &[&str], readable: &[&str], expected: Expect) {
+fn check(files: &[&str], deny: &[&str], readable: &[&str]) -> Checked {
     let home = Home::with(files);
-    expected.assert_eq(&home.show(&home.masks(&own(deny, readable))));
+    Checked(home.show(&home.masks(&own(deny, readable))))
 }
 
 #[test]
@@ -91,17 +92,17 @@ fn default_secrets_are_hidden_where_they_exist() {
         ],
         &[],
         &[],
-        expect![[r#"
-            hide .aws
-            hide .bash_history
-            hide .cargo/credentials.toml
-            hide .claude/.credentials.json
-            hide .ssh
-            hide p/.env
-            hide p/.env.local
-            hide p/deep/er/server.key
-        "#]],
-    );
+    )
+    .shows(&expect![[r#"
+        hide .aws
+        hide .bash_history
+        hide .cargo/credentials.toml
+        hide .claude/.credentials.json
+        hide .ssh
+        hide p/.env
+        hide p/.env.local
+        hide p/deep/er/server.key
+    "#]]);
 }
 
 #[test]
@@ -116,16 +117,16 @@ fn denials_hide_and_protect_and_reach_into_dependencies() {
             "Bash(sudo *)", "Bash(npm publish:*)",
         ],
         &[],
-        expect![[r#"
-            hide letters/2020/dad.txt
-            hide letters/mum.txt
-            hide p/a/private.txt
-            hide p/node_modules/x/private.txt
-            hide p/secrets
-            keep p/src/generated/a.rs
-            program sudo
-        "#]],
-    );
+    )
+    .shows(&expect![[r#"
+        hide letters/2020/dad.txt
+        hide letters/mum.txt
+        hide p/a/private.txt
+        hide p/node_modules/x/private.txt
+        hide p/secrets
+        keep p/src/generated/a.rs
+        program sudo
+    "#]]);
 }
 
 #[test]
@@ -134,14 +135,14 @@ fn patterns_look_no_further_than_they_say() {
         &["a.secret", "deep/b.secret", "p/x/c.rs", "p/y/c.rs", "p/y/z/c.rs", "p/q/d.secret"],
         &["Read(~/*.secret)", "Read(?/c.rs)", "Read(//**/d.secret)"],
         &[],
-        expect![[r#"
-            hide a.secret
-            hide p/q/d.secret
-            hide p/x/c.rs
-            hide p/y/c.rs
-            note A rule about the whole machine is enforced only in the project and the home folder.
-        "#]],
-    );
+    )
+    .shows(&expect![[r#"
+        hide a.secret
+        hide p/q/d.secret
+        hide p/x/c.rs
+        hide p/y/c.rs
+        note A rule about the whole machine is enforced only in the project and the home folder.
+    "#]]);
 }
 
 #[test]
@@ -150,11 +151,11 @@ fn readable_lifts_a_default_and_never_a_denial() {
         &["p/.env", "p/test/fixtures/test.pem", ".npmrc", ".aws/config"],
         &["Read(~/.aws)"],
         &["test/fixtures/**", "~/.npmrc", "~/.aws"],
-        expect![[r#"
-            hide .aws
-            hide p/.env
-        "#]],
-    );
+    )
+    .shows(&expect![[r#"
+        hide .aws
+        hide p/.env
+    "#]]);
 }
 
 #[test]
@@ -166,14 +167,14 @@ fn what_runs_code_later_is_kept_as_it_is() {
         ],
         &["Write(CLAUDE.md)"],
         &[],
-        expect![[r#"
-            keep p/.git
-            keep p/.mcp.json
-            keep p/.vscode
-            keep p/CLAUDE.md
-            keep p/sub/.git
-        "#]],
-    );
+    )
+    .shows(&expect![[r#"
+        keep p/.git
+        keep p/.mcp.json
+        keep p/.vscode
+        keep p/CLAUDE.md
+        keep p/sub/.git
+    "#]]);
 }
 
 #[test]
@@ -193,15 +194,10 @@ fn a_link_hides_its_target() {
 
 #[test]
 fn a_rule_that_hides_the_project_is_a_reason_to_refuse() {
-    check(
-        &["p/a"],
-        &["Read(./**)"],
-        &[],
-        expect![[r#"
+    check(&["p/a"], &["Read(./**)"], &[]).shows(&expect![[r#"
         hide p
         refuse A rule hides the whole project, so nothing can run in it.
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]

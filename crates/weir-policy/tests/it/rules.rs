@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
+use weir_check::Checked;
 use weir_policy::judge::{Verdict, denied_programs, judge, judge_tool};
 use weir_policy::rules::{Own, Platform, Rules, Source, SourceKind, locations};
 
@@ -19,7 +20,7 @@ fn settings(text: &str) -> Rules {
 }
 
 /// Reads a settings file and checks its problems and the verdict on `ls`.
-fn check(text: &str, expected: Expect) {
+fn check(text: &str) -> Checked {
     let rules = settings(text);
     let problems: String = rules
         .problems()
@@ -27,7 +28,7 @@ fn check(text: &str, expected: Expect) {
         .map(|problem| format!("{:?}: {} {}\n", problem.rule.as_deref().unwrap_or(""), problem.wrong, problem.fix))
         .collect();
     let rules_read = rules.iter().map(|rule| format!("{} {}\n", rule.verdict.as_str(), rule.text)).collect::<String>();
-    expected.assert_eq(&format!("{rules_read}{problems}ls: {}\n", judge(&rules, "ls").verdict.as_str()));
+    Checked(format!("{rules_read}{problems}ls: {}\n", judge(&rules, "ls").verdict.as_str()))
 }
 
 #[test]
@@ -35,78 +36,54 @@ fn settings_are_read() {
     check(
         r#"{"model": "x", "permissions": {"deny": ["Bash(sudo *)", "Read(~/.ssh/**)"], "ask": ["Bash(git push:*)"],
             "allow": ["Bash(ls)", "WebFetch(domain:example.com)"], "additionalDirectories": ["../x", "~/y"]}}"#,
-        expect![[r#"
-            deny Bash(sudo *)
-            deny Read(~/.ssh/**)
-            ask Bash(git push:*)
-            allow Bash(ls)
-            allow WebFetch(domain:example.com)
-            ls: allow
-        "#]],
-    );
-    check(
-        "{}",
-        expect![[r#"
+    )
+    .shows(&expect![[r#"
+        deny Bash(sudo *)
+        deny Read(~/.ssh/**)
+        ask Bash(git push:*)
+        allow Bash(ls)
+        allow WebFetch(domain:example.com)
         ls: allow
-    "#]],
-    );
-    check(
-        "",
-        expect![[r#"
+    "#]]);
+    check("{}").shows(&expect![[r#"
         ls: allow
-    "#]],
-    );
+    "#]]);
+    check("").shows(&expect![[r#"
+        ls: allow
+    "#]]);
 }
 
 #[test]
 fn what_cannot_be_read_asks() {
-    check(
-        "{ not json",
-        expect![[r#"
+    check("{ not json").shows(&expect![[r#"
         "": The file is not JSON: key must be a string at line 1 column 3. Fix it; until then every run needs confirmation.
         ls: ask
-    "#]],
-    );
-    check(
-        r#"{"permissions": []}"#,
-        expect![[r#"
+    "#]]);
+    check(r#"{"permissions": []}"#).shows(&expect![[r#"
         "": `permissions` is not an object. Fix it; until then every run needs confirmation.
         ls: ask
-    "#]],
-    );
-    check(
-        r#"{"permissions": {"deny": "Bash(sudo)"}}"#,
-        expect![[r#"
+    "#]]);
+    check(r#"{"permissions": {"deny": "Bash(sudo)"}}"#).shows(&expect![[r#"
         "": `permissions.deny` is not a list. Fix it; until then every run needs confirmation.
         ls: ask
-    "#]],
-    );
-    check(
-        r#"{"permissions": {"deny": ["Bash(sudo", "Bash()", 7, "(x)", "Read([)"]}}"#,
-        expect![[r#"
+    "#]]);
+    check(r#"{"permissions": {"deny": ["Bash(sudo", "Bash()", 7, "(x)", "Read([)"]}}"#).shows(&expect![[r#"
         "Bash(sudo": The rule has no closing parenthesis. Fix it; until then every run needs confirmation.
         "Bash()": The parentheses are empty; write `Bash` for every command. Fix it; until then every run needs confirmation.
         "7": The rule is not a string. Fix it; until then every run needs confirmation.
         "(x)": The rule does not start with a tool name. Fix it; until then every run needs confirmation.
         "Read([)": Invalid pattern: unclosed character class; missing ']'. Fix it; until then every run needs confirmation.
         ls: ask
-    "#]],
-    );
-    check(
-        r#"{"permissions": {"allow": ["Bash(sudo", 7]}}"#,
-        expect![[r#"
+    "#]]);
+    check(r#"{"permissions": {"allow": ["Bash(sudo", 7]}}"#).shows(&expect![[r#"
         "Bash(sudo": The rule has no closing parenthesis. Fix it; until then it allows nothing.
         "7": The rule is not a string. Fix it; until then it allows nothing.
         ls: allow
-    "#]],
-    );
-    check(
-        r#"{"permissions": {"ask": ["mcp__weir__ctx_execute(x)"]}}"#,
-        expect![[r#"
+    "#]]);
+    check(r#"{"permissions": {"ask": ["mcp__weir__ctx_execute(x)"]}}"#).shows(&expect![[r#"
         "mcp__weir__ctx_execute(x)": A rule about one of Weir's tools takes no parentheses. Fix it; until then every run needs confirmation.
         ls: ask
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]

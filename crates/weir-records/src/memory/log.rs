@@ -9,7 +9,9 @@ use super::{Place, lock, place};
 use crate::erased::{Imprint, KnownContent};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
-use crate::ports::{Batch, Head, HeadPage, HeadWalk, Log, MAX_READ_BYTES, Once, Position, Readers, StoredRecord};
+use crate::ports::{
+    Batch, Head, HeadPage, HeadWalk, KeptTexts, Log, MAX_READ_BYTES, Once, Position, Readers, StoredRecord,
+};
 use crate::record::{Body, Record};
 use crate::requests::RequestKey;
 use crate::sealed::GRANTS;
@@ -78,6 +80,14 @@ impl Log for MemoryLog {
                 Err(error)
             }
         }
+    }
+
+    fn max_kept_text(&self) -> usize {
+        0
+    }
+
+    fn kept_texts(&self, _: &Scope, _: &[TextKey]) -> Result<KeptTexts> {
+        Ok(KeptTexts::new())
     }
 
     fn request(&self, scope: &Scope, key: &RequestKey) -> Result<Option<Once>> {

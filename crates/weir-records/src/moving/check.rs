@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use weir_core::{ProjectKey, TenantId, UserId};
 
 use super::{
-    BATCH, Export, MoveFigures, MoveSource, MoveTarget, MovedRecord, for_each_batch, for_each_host_batch, scope_of,
-    text_of, total,
+    BATCH, Export, MoveFigures, MoveSource, MoveTarget, MovedRecord, for_each_batch, for_each_host_batch,
+    invitations_of, scope_of, text_of, total,
 };
 use crate::accounts::Accounts as _;
 use crate::error::{ErrorKind, PortError, Result};
@@ -27,6 +27,8 @@ pub(super) fn compare(
     for tenant in &tenants {
         let tokens = source.accounts.tokens(tenant)?;
         expect(tokens == target.accounts.tokens(tenant)?, "the tokens", tenant)?;
+        let invitations = (invitations_of(source.accounts, tenant)?, invitations_of(target.accounts, tenant)?);
+        expect(invitations.0 == invitations.1, "the invitations", tenant)?;
         let usage = (source.accounts.usage(tenant)?, target.accounts.usage(tenant)?);
         expect(usage.0 == usage.1, "the quotas and what counts towards them", tenant)?;
         figures.tokens += tokens.len() as u64;

@@ -1,15 +1,18 @@
 //! One pass of a move: copies what the new place does not have yet. Invariant: a text is there before its record, and
 //! gone before the record that removes it.
 
-use weir_core::{ProjectKey, TenantId, UserId};
+use std::ops::Range;
+
+use weir_core::{ProjectKey, TenantId};
 
 use super::{
-    BATCH, Export as _, MoveSource, MoveTarget, MovedRecord, differs, for_each_host_batch, scope_of, text_of, total,
+    BATCH, MoveSource, MoveTarget, MovedRecord, TenantSource, differs, for_each_host_batch, invitations_of, scope_of,
+    text_of, total,
 };
-use crate::accounts::{Accounts as _, TokenId};
+use crate::accounts::TokenId;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::TextKey;
-use crate::ports::{Blobs, Log as _, Position};
+use crate::ports::{Blobs, Position};
 use crate::record::Body;
 
 /// Copies what is missing. `tell` gets the number of records that are there, and of all of them.
@@ -18,15 +21,43 @@ pub(super) fn copy(source: &MoveSource<'_>, target: &MoveTarget<'_>, tell: &dyn 
     let tenants = source.log.tenants()?;
     let (mut done, of) = (0, total(source, &tenants)?);
     for tenant in &tenants {
-        let pass = TenantPass { source, target, tenant };
-        pass.accounts()?;
-        for project in source.accounts.projects(tenant)? {
-            done += pass.project(&project, &|here| tell(done + here, of))?;
-        }
-        pass.audit()?;
-        pass.hosts()?;
+        done += copy_tenant(&source.of_tenants(), target, tenant, &|here| tell(done + here, of))?.there;
     }
     Ok(())
+}
+
+/// How many records a pass has copied, and how many the new place has then, erased ones too.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CopiedTenant {
+    pub copied: u64,
+    pub there: u64,
+}
+
+/// Copies what the new place does not have of a tenant. `tell` gets the number of records that it has.
+///
+/// While others write to the tenant, a pass ends all the same: it goes to the heads that it has seen.
+pub fn copy_tenant(
+    source: &TenantSource<'_>,
+    target: &MoveTarget<'_>,
+    tenant: &TenantId,
+    tell: &dyn Fn(u64),
+) -> Result<CopiedTenant> {
+    let pass = TenantPass { source, target, tenant };
+    pass.accounts()?;
+    let (heads, there) = (source.records.heads_of(tenant)?, target.records.heads_of(tenant)?);
+    let mut done = CopiedTenant::default();
+    for (project, end) in heads {
+        let begin = there.get(&project).copied().unwrap_or_default();
+        if begin != end {
+            pass.project(&project, begin..end, &|here| tell(done.there + here))?;
+        }
+        done.copied += end.0.saturating_sub(begin.0);
+        done.there += end.0;
+    }
+    pass.audit()?;
+    pass.hosts()?;
+    pass.requests()?;
+    Ok(done)
 }
 
 /// Checks that a tenant that was deleted is not at the new place, where an earlier pass may have copied it to.
@@ -42,7 +73,7 @@ fn check_deleted(source: &MoveSource<'_>, target: &MoveTarget<'_>) -> Result<()>
 }
 
 struct TenantPass<'a> {
-    source: &'a MoveSource<'a>,
+    source: &'a TenantSource<'a>,
     target: &'a MoveTarget<'a>,
     tenant: &'a TenantId,
 }
@@ -56,19 +87,18 @@ impl TenantPass<'_> {
             return Err(differs("the new place has other tokens"));
         }
         target.records.take_tenant(tenant, &source.accounts.usage(tenant)?)?;
-        target.records.take_tokens(tenant, &tokens)
+        target.records.take_tokens(tenant, &tokens)?;
+        target.records.take_invitations(tenant, &invitations_of(source.accounts, tenant)?)
     }
 
-    /// Copies the records of a project, and returns how many the new place has.
-    fn project(&self, project: &ProjectKey, tell: &dyn Fn(u64)) -> Result<u64> {
+    /// Copies the records of a project from where the new place is up to a position that the old place has.
+    fn project(&self, project: &ProjectKey, range: Range<Position>, tell: &dyn Fn(u64)) -> Result<()> {
         let Self { source, target, tenant } = self;
-        let scope = scope_of(tenant, project, &UserId(String::new()));
-        let mut head = target.log.head(&scope)?;
+        let mut head = range.start;
         self.check_last(project, head)?;
-        // A server that goes on writing must not keep the first pass busy forever: the rest is copied under the lock.
-        let end = source.log.head(&scope)?;
-        while head.0 < end.0 {
-            let batch = source.log.moved_records(tenant, project, head, BATCH)?;
+        // A server that goes on writing must not keep a pass busy forever: the last one is made while nobody writes.
+        while head < range.end {
+            let batch = source.records.moved_records(tenant, project, head, BATCH)?;
             let Some(last) = batch.last() else { break };
             if let Some(blobs) = target.blobs {
                 for one in &batch {
@@ -79,7 +109,7 @@ impl TenantPass<'_> {
             head = last.position;
             tell(head.0);
         }
-        Ok(head.0)
+        Ok(())
     }
 
     /// Checks that the last record that the new place has is the same as here. It may have been erased since.
@@ -88,7 +118,7 @@ impl TenantPass<'_> {
             return Ok(());
         }
         let before = Position(head.0 - 1);
-        let here = self.source.log.moved_records(self.tenant, project, before, 1)?;
+        let here = self.source.records.moved_records(self.tenant, project, before, 1)?;
         let there = self.target.records.moved_records(self.tenant, project, before, 1)?;
         let same = here.first().map(|one| (one.position, one.id)) == there.first().map(|one| (one.position, one.id));
         if same { Ok(()) } else { Err(differs("the new place has other records")) }
@@ -107,7 +137,8 @@ impl TenantPass<'_> {
             }
         }
         let Some(key) = text_of(one) else { return Ok(()) };
-        match self.source.blobs.get(&scope, &key) {
+        let Some(from) = self.source.blobs else { return Ok(()) };
+        match from.get(&scope, &key) {
             Ok(Some(text)) => check_key(&key, &blobs.put(&scope, &text)?),
             // It is lost, or the record has been removed since. The comparison at the end counts what is lost.
             Ok(None) | Err(PortError { kind: ErrorKind::Damaged, .. }) => Ok(()),
@@ -120,13 +151,13 @@ impl TenantPass<'_> {
         let mut count = target.records.audit_count(tenant)?;
         if count > 0 {
             let (here, there) =
-                (source.log.audit_rows(tenant, count - 1, 1)?, target.records.audit_rows(tenant, count - 1, 1)?);
+                (source.records.audit_rows(tenant, count - 1, 1)?, target.records.audit_rows(tenant, count - 1, 1)?);
             if here != there {
                 return Err(differs("the new place has another audit"));
             }
         }
         loop {
-            let rows = source.log.audit_rows(tenant, count, BATCH)?;
+            let rows = source.records.audit_rows(tenant, count, BATCH)?;
             if rows.is_empty() {
                 return Ok(());
             }
@@ -139,7 +170,19 @@ impl TenantPass<'_> {
     /// and neither does one that has none yet.
     fn hosts(&self) -> Result<()> {
         let Self { source, target, tenant } = self;
-        for_each_host_batch(source.log, tenant, &mut |batch| target.records.take_hosts(tenant, batch))
+        for_each_host_batch(source.records, tenant, &mut |batch| target.records.take_hosts(tenant, batch))
+    }
+
+    /// Copies the keys of requests, so that one that is repeated after the move is not carried out again.
+    fn requests(&self) -> Result<()> {
+        let Self { source, target, tenant } = self;
+        let mut after = None;
+        loop {
+            let batch = source.records.kept_requests(tenant, after, BATCH)?;
+            let Some(last) = batch.last() else { return Ok(()) };
+            after = Some(last.key.name);
+            target.records.take_requests(tenant, &batch)?;
+        }
     }
 }
 

@@ -6,9 +6,10 @@ use std::thread::ScopedJoinHandle;
 use weir_core::{Scope, entry, terminal};
 
 use super::Shelf;
+use super::texts::EntryPart;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::RecordId;
-use crate::ports::{IndexChange, IndexedRecord, Position, ProjectChanges, Readers, Step, StoredRecord, TextPart};
+use crate::ports::{IndexChange, IndexedRecord, Position, ProjectChanges, Readers, Step, StoredRecord};
 use crate::record::{Body, Kept, Record};
 
 /// How many records are read at once, and how many texts are waited for together.
@@ -206,12 +207,8 @@ impl Shelf {
     /// Returns what these records change in the index. Their texts are fetched together.
     fn changes(&self, scope: &Scope, records: &[StoredRecord]) -> Result<Vec<IndexChange>> {
         let kept = || records.iter().filter_map(|stored| stored.record.body.kept());
-        let parts_of = |kept: &Kept| {
-            let key = kept.text;
-            entry::indexed(kept.bytes).into_iter().map(move |range| TextPart { key, range })
-        };
-        let parts: Vec<TextPart> = kept().flat_map(parts_of).collect();
-        let mut read = self.ports.blobs.range_all(scope, &parts).into_iter();
+        let parts: Vec<EntryPart<'_>> = kept().flat_map(indexed_parts).collect();
+        let mut read = self.read_parts(scope, &parts).into_iter();
         let mut changes = Vec::new();
         for StoredRecord { record, .. } in records {
             changes.extend(match &record.body {
@@ -251,6 +248,11 @@ struct StepDone {
     changes: Option<usize>,
     /// How many positions of the log the index does not have.
     behind: u64,
+}
+
+/// Returns the parts of a text that are indexed.
+fn indexed_parts(entry: &Kept) -> impl Iterator<Item = EntryPart<'_>> {
+    entry::indexed(entry.bytes).into_iter().map(move |range| EntryPart { entry, range })
 }
 
 /// Returns the text that is indexed from its parts, as a terminal would show it. A text that is missing or damaged is

@@ -95,6 +95,9 @@ impl Shelf {
     /// may not have been removed after all, somebody may have kept the same text meanwhile, or the last two records
     /// with it may have been removed at the same time.
     pub(super) fn settle(&self, scope: &Scope, taken: &[TakenText]) -> Result<()> {
+        if taken.is_empty() {
+            return Ok(());
+        }
         let keys = || taken.iter().map(|taken| taken.key);
         let mut used = self.ports.log.used_texts(scope, &keys().collect::<Vec<_>>())?;
         let unused: Vec<TextKey> = keys().filter(|key| !used.contains(key)).collect();

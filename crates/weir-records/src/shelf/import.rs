@@ -11,7 +11,7 @@ use super::Shelf;
 use super::forget::TakenText;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, TextKey};
-use crate::ports::Position;
+use crate::ports::{KeptTexts, Position, Texts};
 use crate::record::{Body, Record, Remover};
 
 /// Maximum size of a title, of another field, or of the path of a file, in bytes.
@@ -80,9 +80,11 @@ impl Shelf {
         taken.extend(self.store_texts(scope, incoming, from..end, results));
         let good: Vec<usize> = (from..end).filter(|&at| results[at].is_ok()).collect();
         let records: Vec<Record> = good.iter().map(|&at| incoming[at].record.clone()).collect();
-        for (at, result) in good.into_iter().zip(self.append_each(scope, &records)) {
+        let texts = self.small(good.iter().filter_map(|&at| text_of(&incoming[at])));
+        for (&at, result) in good.iter().zip(self.append_each(scope, &records, &texts)) {
             results[at] = result;
         }
+        taken.extend(self.others(scope, incoming, &good, results));
         let (places, texts): (Vec<usize>, Vec<TakenText>) = taken.into_iter().unzip();
         if let Err(error) = self.settle(scope, &texts) {
             // It is not known which of them are stored, so all have to be sent again.
@@ -115,16 +117,12 @@ impl Shelf {
     }
 
     /// Appends records at once, or one by one if some are refused.
-    fn append_each(&self, scope: &Scope, records: &[Record]) -> Vec<Result<Position>> {
-        match self.ports.log.append(scope, records) {
+    fn append_each(&self, scope: &Scope, records: &[Record], texts: &Texts<'_>) -> Vec<Result<Position>> {
+        match self.ports.log.append_with_texts(scope, records, texts) {
             Ok(positions) => positions.into_iter().map(Ok).collect(),
             // Each would wait as long as all of them did.
             Err(error) if error.kind.may_pass() => records.iter().map(|_| Err(copy_of(&error))).collect(),
-            Err(_) => {
-                let one = |record| self.ports.log.append(scope, std::slice::from_ref(record));
-                let first = |positions: Vec<Position>| positions.first().copied().unwrap_or_default();
-                records.iter().map(|record| one(record).map(first)).collect()
-            }
+            Err(_) => records.iter().map(|record| self.append_record(scope, record, texts)).collect(),
         }
     }
 
@@ -190,8 +188,8 @@ impl Shelf {
         (taken, end)
     }
 
-    /// Stores the texts of the records at these places that are good so far. Returns them with the places; they have to
-    /// be settled too.
+    /// Stores the texts of the records at these places that are good so far and that the log does not keep. Returns them
+    /// with the places; they have to be settled too.
     fn store_texts(
         &self,
         scope: &Scope,
@@ -199,7 +197,7 @@ impl Shelf {
         places: Range<usize>,
         results: &mut [Result<Position>],
     ) -> Vec<(usize, TakenText)> {
-        let of = |at: usize| incoming[at].text.as_deref();
+        let of = |at: usize| incoming[at].text.as_deref().filter(|text| !self.keeps(text.len()));
         let with_text: Vec<usize> = places.filter(|&at| results[at].is_ok() && of(at).is_some()).collect();
         let texts: Vec<&[u8]> = with_text.iter().filter_map(|&at| of(at)).collect();
         let mut stored = Vec::new();
@@ -210,6 +208,33 @@ impl Shelf {
             }
         }
         stored
+    }
+
+    /// Returns the small texts of the records at these places that the log does not keep, because a server that keeps
+    /// none appended those, with the places. They have to be settled as well.
+    fn others(
+        &self,
+        scope: &Scope,
+        incoming: &[Incoming],
+        places: &[usize],
+        results: &mut [Result<Position>],
+    ) -> Vec<(usize, TakenText)> {
+        let good = places.iter().filter(|&&at| results[at].is_ok());
+        let with_key = good.filter_map(|&at| Some((at, text_of(&incoming[at])?)));
+        let small: Vec<(usize, (TextKey, &[u8]))> = with_key.filter(|(_, (_, text))| self.keeps(text.len())).collect();
+        let keys: Vec<TextKey> = small.iter().map(|(_, (key, _))| *key).collect();
+        let kept = if keys.is_empty() { Ok(KeptTexts::new()) } else { self.ports.log.kept_texts(scope, &keys) };
+        match kept {
+            Ok(kept) => {
+                let others = small.into_iter().filter(|(_, (key, _))| !kept.contains_key(key));
+                others.map(|(at, (key, text))| (at, TakenText { key, text: Some(text.to_vec()) })).collect()
+            }
+            Err(error) => {
+                // It is not known which of them are stored, so all have to be sent again.
+                small.iter().for_each(|(at, _)| results[*at] = Err(copy_of(&error)));
+                Vec::new()
+            }
+        }
     }
 
     /// Takes the text of the record that this one removes, if it removes one. Also returns how large that record is.
@@ -224,6 +249,11 @@ impl Shelf {
         };
         Ok((self.take_text(scope, &target, record.remover())?, size))
     }
+}
+
+/// Returns the text of a record with its key, if it has one.
+fn text_of(one: &Incoming) -> Option<(TextKey, &[u8])> {
+    Some((one.record.body.kept()?.text, one.text.as_deref()?))
 }
 
 fn check(scope: &Scope, one: &Incoming, sender: &Sender, now: Timestamp) -> Result<()> {

@@ -65,9 +65,10 @@ impl Shelf {
     pub fn keep(&self, scope: &Scope, new: NewRecord, now: Timestamp) -> Result<Record> {
         let Stored { kept, audience, text } = self.store_text(scope, new)?;
         let key = kept.text;
-        let stored = self.append(scope, audience, Body::Kept(Box::new(kept)), now)?;
+        let record = self.written(scope, audience, Body::Kept(Box::new(kept)), now)?;
+        self.append_record(scope, &record, &self.small([(key, text.as_slice())]))?;
         self.ensure_text(scope, &key, &text)?;
-        Ok(stored.record)
+        Ok(record)
     }
 
     /// Keeps an entry for a request with a key, unless a request has the key already.
@@ -75,7 +76,8 @@ impl Shelf {
         let Stored { kept, audience, text } = self.store_text(scope, new)?;
         let text_key = kept.text;
         let record = self.written(scope, audience, Body::Kept(Box::new(kept)), now)?;
-        let other = match self.ports.log.append_once(scope, &record, key)? {
+        let texts = self.small([(text_key, text.as_slice())]);
+        let other = match self.ports.log.append_once_with_texts(scope, &record, key, &texts)? {
             Once::Appended(_) => {
                 self.ensure_text(scope, &text_key, &text)?;
                 return Ok(KeptOnce::New(Box::new(record)));
@@ -83,19 +85,25 @@ impl Shelf {
             Once::Before(record) => KeptOnce::Before(record),
             Once::Other => KeptOnce::Other,
         };
+        if !texts.is_empty() {
+            return Ok(other);
+        }
         // No record may have the text: that of the same request may have been removed.
         self.settle(scope, &[TakenText { key: text_key, text: Some(text) }])?;
         Ok(other)
     }
 
-    /// Stores the text of an entry. The record must follow.
+    /// Stores the text of an entry, unless the log keeps it with the record. The record must follow.
     fn store_text(&self, scope: &Scope, new: NewRecord) -> Result<Stored> {
         if self.is_sealed(scope)? {
             return Err(PortError::new(ErrorKind::Sealed, "keep an entry"));
         }
         let text = redact(&new.text).text.into_owned();
         let note = new.note.map(|note| NoteFields { topic: note.topic.map(redacted), ..note });
-        let key = self.ports.blobs.put(scope, &text)?;
+        let key = match self.keeps(text.len()) {
+            true => TextKey::of(&text),
+            false => self.ports.blobs.put(scope, &text)?,
+        };
         let kept = Kept {
             reference: new.reference.map_or_else(draw_reference, Ok)?,
             kind: new.kind,
@@ -128,7 +136,10 @@ impl Shelf {
     }
 
     /// Stores a text again if it was deleted between the look-up of the same text and the record that now has it.
-    pub(super) fn ensure_text(&self, scope: &Scope, key: &TextKey, text: &[u8]) -> Result<()> {
+    fn ensure_text(&self, scope: &Scope, key: &TextKey, text: &[u8]) -> Result<()> {
+        if self.keeps(text.len()) {
+            return Ok(());
+        }
         if self.ports.blobs.range(scope, key, 0..0)?.is_none() {
             self.ports.blobs.put(scope, text)?;
         }

@@ -6,9 +6,10 @@ use weir_core::Scope;
 
 use super::Shelf;
 use super::standing::{KeptRecord, forks, standing};
+use super::texts::small_texts;
 use crate::error::Result;
 use crate::id::RecordId;
-use crate::ports::SearchQuery;
+use crate::ports::{KeptTexts, SearchQuery};
 
 /// How many changes a search indexes first, if the index is behind. More would keep the searcher waiting; the answer
 /// says how far behind it is.
@@ -31,6 +32,8 @@ pub struct Found {
     /// How many positions of the log are not indexed yet, and so may be missing.
     pub behind: u64,
     pub used_vector: bool,
+    /// The texts of the hits that the log keeps. The others are in the blobs.
+    pub texts: KeptTexts,
 }
 
 impl Shelf {
@@ -51,7 +54,8 @@ impl Shelf {
         best.truncate(query.limit);
         let (best, scores): (Vec<KeptRecord>, Vec<f64>) = best.into_iter().unzip();
         let forks = forks(&mut *look_ups, &best)?;
+        let texts = look_ups.kept_texts(&small_texts(best.iter().map(|kept| &kept.record)))?;
         let hits = best.into_iter().zip(scores).zip(forks).map(|((kept, score), fork)| Hit { kept, fork, score });
-        Ok(Found { hits: hits.collect(), behind, used_vector: found.used_vector })
+        Ok(Found { hits: hits.collect(), behind, used_vector: found.used_vector, texts })
     }
 }

@@ -7,9 +7,10 @@ use rusqlite::{Row, Transaction, params};
 use weir_core::{ProjectKey, TenantId, Timestamp, UserId};
 use weir_ledger::Sql as _;
 
-use super::db::Database;
+use super::db::{Database, Fault};
 use super::log::MIGRATIONS;
 use super::moving::check_unlocked;
+use crate::accounts::Invitations;
 use crate::accounts::{Accounts, ApiToken, OPERATOR, Revoked, TenantUsage, TokenId, TokenScope};
 use crate::error::{ErrorKind, PortError, Result};
 
@@ -96,34 +97,16 @@ impl Accounts for SqliteAccounts {
 
     fn add_token(&self, token: &ApiToken, replaced: Option<TokenId>) -> Result<()> {
         let doing = "add a token";
-        let missing = |what: &str| PortError::new(ErrorKind::Missing, doing).because(what);
-        let projects = token.projects.as_ref().map(serde_json::to_string).transpose();
-        let projects = projects.map_err(|error| PortError::new(ErrorKind::Invalid, doing).because(error))?;
         self.database.write(doing, |tx| {
             check_unlocked(tx, doing)?;
             if let Some(old) = replaced {
                 if end_token(tx, &token.tenant, old, token.created_at)? == 0 {
-                    return Err(missing("the token to be replaced is not known or already revoked").into());
+                    let missing = PortError::new(ErrorKind::Missing, doing);
+                    return Err(missing.because("the token to be replaced is not known or already revoked").into());
                 }
                 audit(tx, &token.tenant, "revoke token", &old.to_string())?;
             }
-            let added = tx.execute(
-                "INSERT INTO tokens (id, tenant, user, scope, projects, hash, created_at, expires_at)
-                 SELECT ?1, name, ?3, ?4, ?5, ?6, ?7, ?8 FROM tenants WHERE name = ?2",
-                params![
-                    token.id.to_string(),
-                    token.tenant.0,
-                    token.user.0,
-                    token.scope.as_str(),
-                    projects,
-                    token.hash.as_bytes(),
-                    token.created_at.0,
-                    token.expires_at.map(|at| at.0),
-                ],
-            )?;
-            if added == 0 {
-                return Err(missing("there is no such tenant").into());
-            }
+            add_token(tx, token, doing)?;
             Ok(audit(tx, &token.tenant, "add token", &token.id.to_string())?)
         })
     }
@@ -165,6 +148,34 @@ impl Accounts for SqliteAccounts {
             Ok(count as u64)
         })
     }
+
+    fn invitations(&self) -> Option<&dyn Invitations> {
+        Some(self)
+    }
+}
+
+/// Adds a token to a tenant that exists.
+pub(super) fn add_token(tx: &Transaction<'_>, token: &ApiToken, doing: &str) -> Result<(), Fault> {
+    let projects = token.projects.as_ref().map(serde_json::to_string).transpose();
+    let projects = projects.map_err(|error| PortError::new(ErrorKind::Invalid, doing).because(error))?;
+    let added = tx.execute(
+        "INSERT INTO tokens (id, tenant, user, scope, projects, hash, created_at, expires_at)
+         SELECT ?1, name, ?3, ?4, ?5, ?6, ?7, ?8 FROM tenants WHERE name = ?2",
+        params![
+            token.id.to_string(),
+            token.tenant.0,
+            token.user.0,
+            token.scope.as_str(),
+            projects,
+            token.hash.as_bytes(),
+            token.created_at.0,
+            token.expires_at.map(|at| at.0),
+        ],
+    )?;
+    if added == 0 {
+        return Err(PortError::new(ErrorKind::Missing, doing).because("there is no such tenant").into());
+    }
+    Ok(())
 }
 
 fn end_token(tx: &Transaction<'_>, tenant: &TenantId, id: TokenId, now: Timestamp) -> rusqlite::Result<usize> {
@@ -175,6 +186,18 @@ fn end_token(tx: &Transaction<'_>, tenant: &TenantId, id: TokenId, now: Timestam
 pub(super) fn audit(tx: &Transaction<'_>, tenant: &TenantId, action: &str, target: &str) -> rusqlite::Result<()> {
     let sql = "INSERT INTO audit (tenant, actor, action, target) VALUES (?1, ?2, ?3, ?4)";
     tx.execute(sql, params![tenant.0, OPERATOR, action, target]).map(drop)
+}
+
+/// Audits what a user has done with a token.
+pub(super) fn audit_by(
+    tx: &Transaction<'_>,
+    tenant: &TenantId,
+    (user, token): (&UserId, TokenId),
+    action: &str,
+    target: &str,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO audit (tenant, actor, action, target, token) VALUES (?1, ?2, ?3, ?4, ?5)";
+    tx.execute(sql, params![tenant.0, user.0, action, target, token.to_string()]).map(drop)
 }
 
 struct TokenRow {

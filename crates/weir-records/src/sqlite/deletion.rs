@@ -11,10 +11,12 @@ use crate::error::Result;
 const DELETE: &str = "delete a tenant";
 
 impl SqliteAccounts {
-    /// Deletes the tokens of a tenant, so that nobody gets in while the rest is deleted, and returns their number.
+    /// Deletes the tokens and invitations of a tenant, so that nobody gets in while the rest is deleted. Returns the number
+    /// of tokens.
     pub fn delete_tokens(&self, tenant: &TenantId) -> Result<u64> {
         self.database.write(DELETE, |tx| {
             check_unlocked(tx, DELETE)?;
+            tx.execute("DELETE FROM invitations WHERE tenant = ?1", params![tenant.0])?;
             Ok(tx.execute("DELETE FROM tokens WHERE tenant = ?1", params![tenant.0])? as u64)
         })
     }
@@ -28,6 +30,7 @@ impl SqliteAccounts {
             let heads = delete("DELETE FROM heads WHERE tenant = ?1")?;
             delete("DELETE FROM hosts WHERE tenant = ?1")?;
             delete("DELETE FROM requests WHERE tenant = ?1")?;
+            delete("DELETE FROM invitations WHERE tenant = ?1")?;
             let tokens = delete("DELETE FROM tokens WHERE tenant = ?1")?;
             let tenants = delete("DELETE FROM tenants WHERE name = ?1")?;
             let existed = records + heads + tokens + tenants > 0;

@@ -14,8 +14,8 @@ use crate::error::Result;
 const MAX_ROWS: i64 = 10_000;
 
 impl SqliteAccounts {
-    /// Replaces the name of a user of a tenant in the audit, the tokens and the hosts, and returns how many rows had it.
-    /// The records are the caller's part, and go first.
+    /// Replaces the name of a user of a tenant in the audit, the tokens, the invitations and the hosts, and returns how many
+    /// rows had it. The records are the caller's part, and go first.
     pub fn erase_name(&self, tenant: &TenantId, user: &UserId, other: &ErasedName) -> Result<u64> {
         let doing = "erase the name of a user";
         let changed = self.database.write(doing, |tx| {
@@ -26,6 +26,8 @@ impl SqliteAccounts {
                 "UPDATE audit SET target = 'all of ' || ?3 WHERE tenant = ?1 AND target = 'all of ' || ?2",
                 "UPDATE tokens SET user = ?3 WHERE tenant = ?1 AND user = ?2",
                 "UPDATE hosts SET user = ?3 WHERE tenant = ?1 AND user = ?2",
+                "UPDATE invitations SET user = ?3 WHERE tenant = ?1 AND user = ?2",
+                "UPDATE invitations SET invited_by = ?3 WHERE tenant = ?1 AND invited_by = ?2",
             ] {
                 changed += tx.execute(sql, params![tenant.0, user.0, other.as_str()])? as u64;
             }

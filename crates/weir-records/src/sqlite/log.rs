@@ -17,7 +17,7 @@ use super::requests;
 use crate::erased::{Imprint, KnownContent};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
-use crate::ports::{Batch, HeadPage, HeadWalk, Log, MAX_READ_BYTES, Once, Position, Readers, StoredRecord};
+use crate::ports::{Batch, HeadPage, HeadWalk, KeptTexts, Log, MAX_READ_BYTES, Once, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
 use crate::requests::RequestKey;
 use crate::sealed::GRANTS;
@@ -26,6 +26,7 @@ use crate::sealed::GRANTS;
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_records", sql: include_str!("log/migrations/0001_records.sql") },
     Migration { name: "0002_requests", sql: include_str!("log/migrations/0002_requests.sql") },
+    Migration { name: "0003_invitations", sql: include_str!("log/migrations/0003_invitations.sql") },
 ];
 
 /// The log in SQLite.
@@ -71,6 +72,14 @@ impl Log for SqliteLog {
             requests::keep(tx, scope, key, record.id)?;
             Ok(Once::Appended(position))
         })
+    }
+
+    fn max_kept_text(&self) -> usize {
+        0
+    }
+
+    fn kept_texts(&self, _: &Scope, _: &[TextKey]) -> Result<KeptTexts> {
+        Ok(KeptTexts::new())
     }
 
     fn request(&self, scope: &Scope, key: &RequestKey) -> Result<Option<Once>> {

@@ -3,6 +3,8 @@
 //! Invariant: every transaction that writes to the log or to the accounts looks at the lock first. Once it is set and
 //! committed, nothing changes any more, and what is read afterwards is all there will ever be.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Row, Transaction, params};
 use weir_core::{ProjectKey, TenantId, Timestamp, UserId};
 use weir_ledger::Sql as _;
@@ -12,9 +14,10 @@ use super::log::SqliteLog;
 use crate::erased::Imprint;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId};
-use crate::moving::{AuditRow, BoundHost, Export, MAX_BATCH_BYTES, MoveState, MovedRecord};
+use crate::moving::{AuditRow, BoundHost, Export, KeptRequest, MAX_BATCH_BYTES, MoveState, MovedRecord};
 use crate::ports::Position;
 use crate::record::{Audience, Record};
+use crate::requests::RequestKey;
 
 const LOCK: &str = "lock the log for a move";
 
@@ -98,6 +101,15 @@ impl Export for SqliteLog {
         })
     }
 
+    fn heads_of(&self, tenant: &TenantId) -> Result<BTreeMap<ProjectKey, Position>> {
+        self.database.read("list the projects of a tenant", |tx| {
+            let heads = tx
+                .sql("SELECT project, position FROM heads WHERE tenant = ?1")
+                .all([&tenant.0], |row| Ok((ProjectKey(row.get(0)?), Position(row.get::<_, i64>(1)? as u64))))?;
+            Ok(heads.into_iter().collect())
+        })
+    }
+
     fn audit_count(&self, tenant: &TenantId) -> Result<u64> {
         self.database.read("count the audit", |tx| {
             let count: i64 = tx.sql("SELECT count(*) FROM audit WHERE tenant = ?1").value(params![tenant.0])?;
@@ -136,6 +148,21 @@ impl Export for SqliteLog {
                 Ok(BoundHost { host: HostId::from_bytes(row.get(0)?), user: UserId(row.get(1)?) })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    fn kept_requests(&self, tenant: &TenantId, after: Option<[u8; 32]>, limit: usize) -> Result<Vec<KeptRequest>> {
+        self.database.read("list the requests of a tenant", |tx| {
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let sql = "SELECT name, content, host, number, at FROM requests
+                       WHERE tenant = ?1 AND (?2 IS NULL OR name > ?2) ORDER BY name LIMIT ?3";
+            let rows = tx.sql(sql).all(params![tenant.0, after, limit], |row| {
+                let record = RecordId { host: HostId::from_bytes(row.get(2)?), index: row.get::<_, i64>(3)? as u64 };
+                let (name, at) = (row.get(0)?, Timestamp(row.get(4)?));
+                let content = Imprint::from_number(row.get(1)?);
+                Ok(content.map(|content| KeptRequest { key: RequestKey { name, content, at }, record }))
+            })?;
+            Ok(rows.into_iter().flatten().collect())
         })
     }
 }
@@ -190,6 +217,7 @@ impl RecordRow {
             audience: Audience::parse(&self.audience).ok_or_else(damaged)?,
             record: self.json.map(|json| Record::from_json(&json)).transpose()?,
             imprint: self.imprint.and_then(Imprint::from_number),
+            text: None,
         })
     }
 }

@@ -166,11 +166,12 @@ fn rewritten(&[method, authority, path]: &[&str; 3], headers: &[Header<'_>]) -> 
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::*;
 
-    fn check(head: &str, expected: Expect) {
+    fn check(head: &str) -> Checked {
         let shown = match parse(head.as_bytes()) {
             Ok(Head { host, port, kind: RequestKind::Connect }) => format!("connect to {host} port {port}"),
             Ok(Head { host, port, kind: RequestKind::Plain { head, length } }) => {
@@ -178,48 +179,39 @@ mod tests {
             }
             Err(wrong) => wrong.to_owned(),
         };
-        expected.assert_eq(&shown);
+        Checked(shown)
     }
 
     #[test]
     fn connect_names_a_host_and_a_port() {
-        check(
-            "CONNECT Example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n",
-            expect!["connect to example.org port 443"],
-        );
-        check("CONNECT [2001:db8::1]:443 HTTP/1.1\r\n\r\n", expect!["connect to 2001:db8::1 port 443"]);
-        check(
-            "CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n",
-            expect!["connect to example.org port 443"],
-        );
-        check("CONNECT example.org HTTP/1.1\r\n\r\n", expect!["CONNECT needs a port"]);
-        check("CONNECT a@example.org:443 HTTP/1.1\r\n\r\n", expect!["the target names no host"]);
-        check(
-            "CONNECT example.org:443 HTTP/1.1\r\nHost: other.org:443\r\n\r\n",
-            expect!["the Host header and the target name different hosts"],
-        );
-        check(
-            "CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:80\r\n\r\n",
-            expect!["the Host header and the target name different hosts"],
-        );
+        check("CONNECT Example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n")
+            .shows(&expect!["connect to example.org port 443"]);
+        check("CONNECT [2001:db8::1]:443 HTTP/1.1\r\n\r\n").shows(&expect!["connect to 2001:db8::1 port 443"]);
+        check("CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n")
+            .shows(&expect!["connect to example.org port 443"]);
+        check("CONNECT example.org HTTP/1.1\r\n\r\n").shows(&expect!["CONNECT needs a port"]);
+        check("CONNECT a@example.org:443 HTTP/1.1\r\n\r\n").shows(&expect!["the target names no host"]);
+        check("CONNECT example.org:443 HTTP/1.1\r\nHost: other.org:443\r\n\r\n")
+            .shows(&expect!["the Host header and the target name different hosts"]);
+        check("CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:80\r\n\r\n")
+            .shows(&expect!["the Host header and the target name different hosts"]);
     }
 
     #[test]
     fn a_plain_request_is_written_again() {
         check(
             "GET http://Example.org:8080/a?b=c HTTP/1.1\r\nHost: example.org:8080\r\nAccept: */*\r\nProxy-Authorization: x\r\nProxy-Connection: keep-alive\r\nConnection: keep-alive, X-Mine\r\nX-Mine: 1\r\nUpgrade: h2c\r\n\r\n",
-            expect![[r#"
-                to example.org port 8080, Bytes(0):
-                GET /a?b=c HTTP/1.1
-                host: Example.org:8080
-                accept: */*
-                connection: close
+        )
+        .shows(&expect![[r#"
+            to example.org port 8080, Bytes(0):
+            GET /a?b=c HTTP/1.1
+            host: Example.org:8080
+            accept: */*
+            connection: close
 
-            "#]],
-        );
-        check(
-            "POST http://example.org HTTP/1.0\r\nContent-Length: 5\r\nConnection: content-length\r\n\r\n",
-            expect![[r#"
+        "#]]);
+        check("POST http://example.org HTTP/1.0\r\nContent-Length: 5\r\nConnection: content-length\r\n\r\n").shows(
+            &expect![[r#"
             to example.org port 80, Bytes(5):
             POST / HTTP/1.1
             host: example.org
@@ -228,73 +220,49 @@ mod tests {
 
         "#]],
         );
-        check(
-            "POST http://example.org?q HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n",
-            expect![[r#"
+        check("POST http://example.org?q HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n").shows(&expect![[r#"
             to example.org port 80, Chunked:
             POST /?q HTTP/1.1
             host: example.org
             transfer-encoding: Chunked
             connection: close
 
-        "#]],
-        );
+        "#]]);
     }
 
     #[test]
     fn what_can_be_read_in_two_ways_is_refused() {
-        check(
-            "GET http://a.org/ HTTP/1.1\r\nHost: b.org\r\n\r\n",
-            expect!["the Host header and the target name different hosts"],
-        );
-        check(
-            "GET http://a.org:81/ HTTP/1.1\r\nHost: a.org\r\n\r\n",
-            expect!["the Host header and the target name different hosts"],
-        );
-        check(
-            "GET http://a.org/ HTTP/1.1\r\nHost: a.org\r\nHost: a.org\r\n\r\n",
-            expect!["there are two Host headers"],
-        );
-        check(
-            "GET http://a.org/ HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
-            expect!["there is both a Content-Length and a Transfer-Encoding"],
-        );
-        check(
-            "GET http://a.org/ HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n",
-            expect!["the Content-Length is not one number"],
-        );
-        check(
-            "GET http://a.org/ HTTP/1.1\r\nContent-Length: +5\r\n\r\n",
-            expect!["the Content-Length is not one number"],
-        );
-        check(
-            "GET http://a.org/ HTTP/1.1\r\nContent-Length: 5, 5\r\n\r\n",
-            expect!["the Content-Length is not one number"],
-        );
-        check(
-            "GET http://a.org/ HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
-            expect!["the Transfer-Encoding is not chunked"],
-        );
-        check(
-            "GET http://a.org/ HTTP/1.1\r\nTransfer-Encoding : chunked\r\n\r\n",
-            expect!["a header name is not a token"],
-        );
-        check("GET http://a.org/ HTTP/1.1\r\nA: b\r\n c\r\n\r\n", expect!["a header has no colon"]);
-        check("GET http://a.org/ HTTP/1.1\r\nA: b\nHost: b.org\r\n\r\n", expect!["a header has control characters"]);
-        check("GET http://b.org@a.org/ HTTP/1.1\r\n\r\n", expect!["the target names no host"]);
-        check("GET http://a.org\\@b.org/ HTTP/1.1\r\n\r\n", expect!["the target names no host"]);
-        check("GET http://a.org#@b.org/ HTTP/1.1\r\n\r\n", expect!["the target names no host"]);
-        check("GET  http://a.org/ HTTP/1.1\r\n\r\n", expect!["the first line is not a request"]);
-        check(
-            "GET /etc/passwd HTTP/1.1\r\n\r\n",
-            expect!["this is a proxy: use CONNECT, or a full URL that starts with http://"],
-        );
-        check(
-            "GET https://a.org/ HTTP/1.1\r\n\r\n",
-            expect!["this is a proxy: use CONNECT, or a full URL that starts with http://"],
-        );
-        check("GET http://a.org/ HTTP/2.0\r\n\r\n", expect!["the version is not HTTP/1.1"]);
-        check("GET http://a.org/ HTTP/1.1\r\nA: b\u{105}c\r\n\r\n", expect!["a header is not ASCII"]);
-        check("GET http:/ö HTTP/1.1\r\n\r\n", expect!["the first line is not a request"]);
+        check("GET http://a.org/ HTTP/1.1\r\nHost: b.org\r\n\r\n")
+            .shows(&expect!["the Host header and the target name different hosts"]);
+        check("GET http://a.org:81/ HTTP/1.1\r\nHost: a.org\r\n\r\n")
+            .shows(&expect!["the Host header and the target name different hosts"]);
+        check("GET http://a.org/ HTTP/1.1\r\nHost: a.org\r\nHost: a.org\r\n\r\n")
+            .shows(&expect!["there are two Host headers"]);
+        check("GET http://a.org/ HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n")
+            .shows(&expect!["there is both a Content-Length and a Transfer-Encoding"]);
+        check("GET http://a.org/ HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n")
+            .shows(&expect!["the Content-Length is not one number"]);
+        check("GET http://a.org/ HTTP/1.1\r\nContent-Length: +5\r\n\r\n")
+            .shows(&expect!["the Content-Length is not one number"]);
+        check("GET http://a.org/ HTTP/1.1\r\nContent-Length: 5, 5\r\n\r\n")
+            .shows(&expect!["the Content-Length is not one number"]);
+        check("GET http://a.org/ HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n")
+            .shows(&expect!["the Transfer-Encoding is not chunked"]);
+        check("GET http://a.org/ HTTP/1.1\r\nTransfer-Encoding : chunked\r\n\r\n")
+            .shows(&expect!["a header name is not a token"]);
+        check("GET http://a.org/ HTTP/1.1\r\nA: b\r\n c\r\n\r\n").shows(&expect!["a header has no colon"]);
+        check("GET http://a.org/ HTTP/1.1\r\nA: b\nHost: b.org\r\n\r\n")
+            .shows(&expect!["a header has control characters"]);
+        check("GET http://b.org@a.org/ HTTP/1.1\r\n\r\n").shows(&expect!["the target names no host"]);
+        check("GET http://a.org\\@b.org/ HTTP/1.1\r\n\r\n").shows(&expect!["the target names no host"]);
+        check("GET http://a.org#@b.org/ HTTP/1.1\r\n\r\n").shows(&expect!["the target names no host"]);
+        check("GET  http://a.org/ HTTP/1.1\r\n\r\n").shows(&expect!["the first line is not a request"]);
+        check("GET /etc/passwd HTTP/1.1\r\n\r\n")
+            .shows(&expect!["this is a proxy: use CONNECT, or a full URL that starts with http://"]);
+        check("GET https://a.org/ HTTP/1.1\r\n\r\n")
+            .shows(&expect!["this is a proxy: use CONNECT, or a full URL that starts with http://"]);
+        check("GET http://a.org/ HTTP/2.0\r\n\r\n").shows(&expect!["the version is not HTTP/1.1"]);
+        check("GET http://a.org/ HTTP/1.1\r\nA: b\u{105}c\r\n\r\n").shows(&expect!["a header is not ASCII"]);
+        check("GET http:/ö HTTP/1.1\r\n\r\n").shows(&expect!["the first line is not a request"]);
     }
 }

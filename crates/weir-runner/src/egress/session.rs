@@ -43,7 +43,6 @@ struct ReceivedRequest {
     rest: Vec<u8>,
 }
 
-/// An error response.
 struct HttpRefusal {
     status: &'static str,
     text: String,

@@ -120,47 +120,39 @@ fn is_used(code: &str, path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
+    use weir_check::Checked;
 
     use super::complete;
 
-    fn check(code: &str, expected: Expect) {
-        expected.assert_eq(&complete(code));
+    fn check(code: &str) -> Checked {
+        Checked(complete(code))
     }
 
     #[test]
     fn a_whole_package_stays_as_it_is() {
-        check("// Doc.\npackage main\nfunc main() {}", expect!["// Doc.\npackage main\nfunc main() {}"]);
+        check("// Doc.\npackage main\nfunc main() {}").shows(&expect!["// Doc.\npackage main\nfunc main() {}"]);
     }
 
     #[test]
     fn a_package_is_named_on_the_first_line() {
-        check(
-            "import (\n\t\"fmt\"\n)\nfunc main() { fmt.Println(1) }",
-            expect![[r#"
-                package main; import (
-                	"fmt"
-                )
-                func main() { fmt.Println(1) }"#]],
-        );
+        check("import (\n\t\"fmt\"\n)\nfunc main() { fmt.Println(1) }").shows(&expect![[r#"
+            package main; import (
+            	"fmt"
+            )
+            func main() { fmt.Println(1) }"#]]);
     }
 
     #[test]
     fn statements_become_a_main() {
-        check(
-            "import \"fmt\"\nfmt.Println(1)",
-            expect![[r#"
-                package main; import "fmt"
-                func main() { fmt.Println(1)
-                }
-            "#]],
-        );
-        check(
-            "fmt.Println(strings.ToUpper(\"time.Now\"), x.os.A, nofmt.B)",
-            expect![[r#"
-                package main; import "fmt"; import "strings"; import "time"; var _ = fmt.Print; var _ = strings.Split; var _ = time.Now; func main() { fmt.Println(strings.ToUpper("time.Now"), x.os.A, nofmt.B)
-                }
-            "#]],
-        );
+        check("import \"fmt\"\nfmt.Println(1)").shows(&expect![[r#"
+            package main; import "fmt"
+            func main() { fmt.Println(1)
+            }
+        "#]]);
+        check("fmt.Println(strings.ToUpper(\"time.Now\"), x.os.A, nofmt.B)").shows(&expect![[r#"
+            package main; import "fmt"; import "strings"; import "time"; var _ = fmt.Print; var _ = strings.Split; var _ = time.Now; func main() { fmt.Println(strings.ToUpper("time.Now"), x.os.A, nofmt.B)
+            }
+        "#]]);
     }
 }

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
+use weir_check::Checked;
 
 use super::{Found, LANGUAGES, Language, Plan, find};
 
@@ -26,173 +27,114 @@ fn show(plan: &Plan) -> String {
     shown
 }
 
-fn check(name: &str, code: &str, file: Option<&str>, expected: Expect) {
+fn check(name: &str, code: &str, file: Option<&str>) -> Checked {
     let language = Language::find(name).unwrap();
     let mut shown = String::new();
     for runtime in language.runtimes {
         let found = Found { language, runtime, program: Path::new("/bin").join(runtime.program) };
         shown += &show(&found.plan(code, file.map(Path::new), Path::new("/tmp/s")));
     }
-    expected.assert_eq(&shown);
+    Checked(shown)
 }
 
 #[test]
 fn plans_of_scripts_in_javascript_and_typescript() {
-    check(
-        "javascript",
-        "1",
-        None,
-        expect![[r#"
-            /tmp/s/code.js: 1
-            $ /bin/bun run --no-install --no-env-file /tmp/s/code.js
-            BUN_RUNTIME_TRANSPILER_CACHE_PATH=0
-            DO_NOT_TRACK=1
-            /tmp/s/code.js: 1
-            $ /bin/node /tmp/s/code.js
-            /tmp/s/code.js: 1
-            $ /bin/deno run --quiet --allow-all /tmp/s/code.js
-            DENO_NO_UPDATE_CHECK=1
-            DENO_DIR=/tmp/s/deno (cache)
-        "#]],
-    );
-    check(
-        "typescript",
-        "1",
-        None,
-        expect![[r#"
-            /tmp/s/code.ts: 1
-            $ /bin/bun run --no-install --no-env-file /tmp/s/code.ts
-            BUN_RUNTIME_TRANSPILER_CACHE_PATH=0
-            DO_NOT_TRACK=1
-            /tmp/s/code.ts: 1
-            $ /bin/deno run --quiet --allow-all /tmp/s/code.ts
-            DENO_NO_UPDATE_CHECK=1
-            DENO_DIR=/tmp/s/deno (cache)
-            /tmp/s/code.ts: 1
-            $ /bin/node --no-warnings /tmp/s/code.ts
-            /tmp/s/code.ts: 1
-            $ /bin/node --experimental-strip-types --no-warnings /tmp/s/code.ts
-        "#]],
-    );
+    check("javascript", "1", None).shows(&expect![[r#"
+        /tmp/s/code.js: 1
+        $ /bin/bun run --no-install --no-env-file /tmp/s/code.js
+        BUN_RUNTIME_TRANSPILER_CACHE_PATH=0
+        DO_NOT_TRACK=1
+        /tmp/s/code.js: 1
+        $ /bin/node /tmp/s/code.js
+        /tmp/s/code.js: 1
+        $ /bin/deno run --quiet --allow-all /tmp/s/code.js
+        DENO_NO_UPDATE_CHECK=1
+        DENO_DIR=/tmp/s/deno (cache)
+    "#]]);
+    check("typescript", "1", None).shows(&expect![[r#"
+        /tmp/s/code.ts: 1
+        $ /bin/bun run --no-install --no-env-file /tmp/s/code.ts
+        BUN_RUNTIME_TRANSPILER_CACHE_PATH=0
+        DO_NOT_TRACK=1
+        /tmp/s/code.ts: 1
+        $ /bin/deno run --quiet --allow-all /tmp/s/code.ts
+        DENO_NO_UPDATE_CHECK=1
+        DENO_DIR=/tmp/s/deno (cache)
+        /tmp/s/code.ts: 1
+        $ /bin/node --no-warnings /tmp/s/code.ts
+        /tmp/s/code.ts: 1
+        $ /bin/node --experimental-strip-types --no-warnings /tmp/s/code.ts
+    "#]]);
 }
 
 #[test]
 fn plans_of_other_scripts() {
-    check(
-        "python",
-        "1",
-        None,
-        expect![[r#"
+    check("python", "1", None).shows(&expect![[r#"
         /tmp/s/code.py: 1
         /tmp/s/start.py: import os as _os, sys as _sys
         $ /bin/python3 /tmp/s/start.py /tmp/s/code.py
         /tmp/s/code.py: 1
         /tmp/s/start.py: import os as _os, sys as _sys
         $ /bin/python /tmp/s/start.py /tmp/s/code.py
-    "#]],
-    );
-    check(
-        "shell",
-        "true",
-        None,
-        expect![[r#"
+    "#]]);
+    check("shell", "true", None).shows(&expect![[r#"
         /tmp/s/code.sh: true
         $ /bin/bash /tmp/s/code.sh
         /tmp/s/code.sh: true
         $ /bin/sh /tmp/s/code.sh
-    "#]],
-    );
-    check(
-        "ruby",
-        "1",
-        None,
-        expect![[r#"
+    "#]]);
+    check("ruby", "1", None).shows(&expect![[r#"
         /tmp/s/code.rb: 1
         /tmp/s/prelude.rb: $stdout.sync = true
         $ /bin/ruby -EUTF-8 -r /tmp/s/prelude.rb /tmp/s/code.rb
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn plans_of_compiled_languages() {
-    check(
-        "go",
-        "fmt.Print(1)",
-        None,
-        expect![[r#"
+    check("go", "fmt.Print(1)", None).shows(&expect![[r#"
         /tmp/s/code.go: package main; import "fmt"; var _ = fmt.Print; func main() { fmt.Print(1)
         $ /bin/go build -o /tmp/s/program /tmp/s/code.go
         $ /tmp/s/program
         GOTOOLCHAIN=local
         GOTELEMETRY=off
         GOCACHE=/tmp/s/go-cache (cache)
-    "#]],
-    );
-    check(
-        "rust",
-        "print!()",
-        None,
-        expect![[r#"
+    "#]]);
+    check("rust", "print!()", None).shows(&expect![[r#"
         /tmp/s/code.rs: fn main() -> Result<(), Box<dyn std::error::Error>> { print!()
         $ /bin/rustc --edition=2024 -Copt-level=1 -Cdebug-assertions=on --cap-lints=allow -o /tmp/s/program /tmp/s/code.rs
         $ /tmp/s/program
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn plans_of_still_other_scripts() {
-    check(
-        "php",
-        "echo 1;",
-        None,
-        expect![[r#"
+    check("php", "echo 1;", None).shows(&expect![[r#"
         /tmp/s/code.php: <?php echo 1;
         /tmp/s/prelude.php: <?php
         $ /bin/php -d display_errors=stderr -d log_errors=0 -d auto_prepend_file=/tmp/s/prelude.php /tmp/s/code.php
-    "#]],
-    );
-    check(
-        "perl",
-        "1;",
-        None,
-        expect![[r#"
+    "#]]);
+    check("perl", "1;", None).shows(&expect![[r#"
         /tmp/s/code.pl: 1;
         /tmp/s/WeirPrelude.pm: package WeirPrelude;
         $ /bin/perl -I/tmp/s -MWeirPrelude /tmp/s/code.pl
-    "#]],
-    );
-    check(
-        "r",
-        "1",
-        None,
-        expect![[r#"
+    "#]]);
+    check("r", "1", None).shows(&expect![[r#"
         /tmp/s/code.R: 1
         $ /bin/Rscript --vanilla /tmp/s/code.R
         LC_CTYPE=C.UTF-8
-    "#]],
-    );
-    check(
-        "elixir",
-        "1",
-        None,
-        expect![[r#"
+    "#]]);
+    check("elixir", "1", None).shows(&expect![[r#"
         /tmp/s/code.exs: 1
         $ /bin/elixir /tmp/s/code.exs
         ELIXIR_ERL_OPTIONS=+fnu
         LC_CTYPE=C.UTF-8
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn a_prelude_is_loaded_where_it_can_matter() {
-    check(
-        "javascript",
-        "require('p')",
-        None,
-        expect![[r#"
+    check("javascript", "require('p')", None).shows(&expect![[r#"
         /tmp/s/code.js: require('p')
         /tmp/s/prelude.cjs: const fs = require("node:fs");
         $ /bin/bun run --no-install --no-env-file --preload /tmp/s/prelude.cjs /tmp/s/code.js
@@ -205,13 +147,8 @@ fn a_prelude_is_loaded_where_it_can_matter() {
         $ /bin/deno run --quiet --allow-all /tmp/s/code.js
         DENO_NO_UPDATE_CHECK=1
         DENO_DIR=/tmp/s/deno (cache)
-    "#]],
-    );
-    check(
-        "javascript",
-        "1",
-        Some("/a b"),
-        expect![[r#"
+    "#]]);
+    check("javascript", "1", Some("/a b")).shows(&expect![[r#"
         /tmp/s/code.js: 1
         /tmp/s/prelude.cjs: const fs = require("node:fs");
         $ /bin/bun run --no-install --no-env-file --preload /tmp/s/prelude.cjs /tmp/s/code.js
@@ -227,30 +164,20 @@ fn a_prelude_is_loaded_where_it_can_matter() {
         DENO_NO_UPDATE_CHECK=1
         DENO_DIR=/tmp/s/deno (cache)
         WEIR_FILE=/a b
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn plans_with_a_file() {
-    check(
-        "shell",
-        "true",
-        Some("/a b"),
-        expect![[r#"
+    check("shell", "true", Some("/a b")).shows(&expect![[r#"
         /tmp/s/code.sh: FILE_PATH=$WEIR_FILE; FILE_CONTENT=$(tr -d '\000' <"$FILE_PATH" && printf x) || exit 1; FILE_CONTENT=${FILE_CONTENT%x}; true
         $ /bin/bash /tmp/s/code.sh
         WEIR_FILE=/a b
         /tmp/s/code.sh: FILE_PATH=$WEIR_FILE; FILE_CONTENT=$(tr -d '\000' <"$FILE_PATH" && printf x) || exit 1; FILE_CONTENT=${FILE_CONTENT%x}; true
         $ /bin/sh /tmp/s/code.sh
         WEIR_FILE=/a b
-    "#]],
-    );
-    check(
-        "go",
-        "package main",
-        Some("/a b"),
-        expect![[r#"
+    "#]]);
+    check("go", "package main", Some("/a b")).shows(&expect![[r#"
         /tmp/s/code.go: package main
         /tmp/s/prelude.go: package main
         $ /bin/go build -o /tmp/s/program /tmp/s/code.go /tmp/s/prelude.go
@@ -259,31 +186,20 @@ fn plans_with_a_file() {
         GOTELEMETRY=off
         GOCACHE=/tmp/s/go-cache (cache)
         WEIR_FILE=/a b
-    "#]],
-    );
-    check(
-        "r",
-        "1",
-        Some("/a b"),
-        expect![[r#"
+    "#]]);
+    check("r", "1", Some("/a b")).shows(&expect![[r#"
         /tmp/s/code.R: FILE_PATH <- Sys.getenv("WEIR_FILE"); FILE_CONTENT <- (function(bytes) iconv(rawToChar(bytes[bytes != 0]), "UTF-8", "UTF-8", sub = "\uFFFD"))(readBin(FILE_PATH, "raw", file.size(FILE_PATH))); 1
         $ /bin/Rscript --vanilla /tmp/s/code.R
         LC_CTYPE=C.UTF-8
         WEIR_FILE=/a b
-    "#]],
-    );
-    check(
-        "elixir",
-        "1",
-        Some("/a b"),
-        expect![[r#"
+    "#]]);
+    check("elixir", "1", Some("/a b")).shows(&expect![[r#"
         /tmp/s/code.exs: file_path = System.fetch_env!("WEIR_FILE"); file_content = file_path |> File.read!() |> String.chunk(:valid) |> Enum.map_join(&if(String.valid?(&1), do: &1, else: "\uFFFD")); _ = file_path; _ = file_content; 1
         $ /bin/elixir /tmp/s/code.exs
         ELIXIR_ERL_OPTIONS=+fnu
         LC_CTYPE=C.UTF-8
         WEIR_FILE=/a b
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]

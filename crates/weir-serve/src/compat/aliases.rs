@@ -30,11 +30,9 @@ use super::Compat;
 
 /// A tool of engram.
 pub(crate) struct Alias {
-    /// Its name.
     pub(super) name: &'static str,
     /// What it does, for a model.
     pub(super) about: &'static str,
-    /// Its arguments.
     arguments: &'static [Argument],
     /// What it does to the store.
     pub effect: Effect,
@@ -222,7 +220,6 @@ impl Alias {
         !matches!(self.meaning, Meaning::Missing(_))
     }
 
-    /// Returns it as a tool of MCP.
     pub(crate) fn tool(&self) -> Tool {
         let properties: JsonObject =
             self.arguments.iter().map(|one| (one.name.to_owned(), json!({ "type": one.of_type }))).collect();

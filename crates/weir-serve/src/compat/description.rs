@@ -1,8 +1,9 @@
 //! What the OpenAPI document says about the routes for engram. Invariant: it is what they answer.
 
 use serde_json::{Map, Value, json};
+use weir_http::openapi::{answer, reference};
 
-use super::super::openapi::{DescribedTool, answer, path_of, post, reference, refusals};
+use super::super::openapi::{DescribedTool, path_of, post, refusals};
 use super::super::tokens::TokenScope;
 use super::aliases::{ALIASES, Alias};
 

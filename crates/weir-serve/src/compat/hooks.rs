@@ -130,7 +130,6 @@ async fn read<T: DeserializeOwned>(state: &ServerState, request: Request) -> Res
     })
 }
 
-/// Returns the key of a session.
 fn key(text: &str, field: &'static str) -> Result<String, Problem> {
     let text = text.trim();
     let is_key = !text.is_empty() && text.chars().count() <= MAX_KEY_CHARS && !text.contains(char::is_control);

@@ -35,7 +35,6 @@ pub(super) struct Subject {
     pub(super) project: Option<String>,
     /// The folder that the plugin says the project is in.
     pub(super) folder: Option<String>,
-    /// The session's key.
     pub(super) session: String,
     /// Which projects may be named.
     pub(super) reach: Reach,

@@ -24,7 +24,6 @@ const MAX_TOKENS: usize = 256;
 /// The number of random bytes in a token.
 const SECRET_BYTES: usize = 32;
 
-/// One token.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Token {
@@ -53,7 +52,6 @@ impl FileVersion {
     }
 }
 
-/// Returns where the file is.
 pub(super) fn path(data: &Path) -> PathBuf {
     data.join(NAME)
 }

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+mod cells;
+
 use std::process::{Command, Output};
 
 #[expect(clippy::disallowed_methods, reason = "the program itself is tested")]
@@ -26,6 +28,12 @@ fn what_it_cannot_do_with_its_options_is_refused() {
         &["migrate", "--data", "team"],
         &["migrate", "--data", "team", "--cancel", "--dry-run"],
         &["delete", "old"],
+        &["cells"],
+        &["cells", "--directory", "postgresql://u@localhost/d", "--add", "one"],
+        &["move", "acme", "--directory", "postgresql://u@localhost/d"],
+        &["move", "acme", "--to", "one", "--undo", "--directory", "postgresql://u@localhost/d"],
+        &["init", "ana", "--data", "team", "--cell", "one"],
+        &["list", "--data", "team", "--directory", "postgresql://u@localhost/d"],
     ] {
         let refused = server(arguments);
         let said = String::from_utf8_lossy(&refused.stderr);

@@ -10,11 +10,14 @@ const MAX_NAMED_PROJECTS: usize = 10;
 /// The name of the place of the user's own notes.
 pub(super) const USER: &str = "user";
 
-/// The result of importing exports.
 #[derive(Default)]
 pub(super) struct ExportReport {
+    /// The program that wrote the export.
+    pub program: &'static str,
     /// The number of rows that the other program has deleted.
     pub deleted: usize,
+    /// The number of notes that newer ones in the export have superseded.
+    pub superseded: usize,
     /// The number of notes that were imported without their topic.
     pub without_topic: usize,
     /// What was imported, by the name of the project in the export and where it went.
@@ -77,18 +80,22 @@ impl ExportReport {
     }
 
     pub(super) fn lines(&self) -> Vec<String> {
-        let place = self.places.iter().filter_map(|((project, into), counts)| counts.line(project, into));
+        let place =
+            self.places.iter().filter_map(|((project, into), counts)| counts.line(&named(self.program, project), into));
         let mut lines: Vec<String> = place.collect();
         if self.deleted > 0 {
             let rows = counted(self.deleted, "row", "rows");
             lines.push(format!("left out {rows} that engram has deleted"));
+        }
+        if self.superseded > 0 {
+            lines.push(format!("left out {}", counted(self.superseded, "superseded note", "superseded notes")));
         }
         if self.without_topic > 0 {
             let notes = counted(self.without_topic, "note was", "notes were");
             lines.push(format!("{notes} imported without the topic, because another note has it"));
         }
         let left = self.left.iter().take(MAX_NAMED_PROJECTS);
-        lines.extend(left.map(|((project, because), rows)| because.line(project, *rows)));
+        lines.extend(left.map(|((project, because), rows)| because.line(&named(self.program, project), *rows)));
         if self.left.len() > MAX_NAMED_PROJECTS {
             let more = counted(self.left.len() - MAX_NAMED_PROJECTS, "other project", "other projects");
             lines.push(format!("left out rows of {more}; `--json` names them all"));
@@ -120,14 +127,14 @@ impl RowCounts {
         let counts = rows.into_iter().filter(|(count, ..)| *count > 0);
         let parts: Vec<String> = counts.map(|(count, one, many)| counted(count, one, many)).collect();
         let into = if into == USER { "your own notes, which every project sees" } else { into };
-        (!parts.is_empty()).then(|| format!("{} into {into}: {}", named(project), parts.join(", ")))
+        (!parts.is_empty()).then(|| format!("{project} into {into}: {}", parts.join(", ")))
     }
 }
 
 impl LeftBecause {
     /// Says what was left out, and how to import it.
     fn line(self, project: &str, rows: usize) -> String {
-        let (rows, project) = (counted(rows, "row", "rows"), named(project));
+        let rows = counted(rows, "row", "rows");
         match self {
             Self::OtherProject => {
                 format!("left out {rows} of {project}, which has a folder of its own; `--all` imports them there")
@@ -140,9 +147,10 @@ impl LeftBecause {
     }
 }
 
-fn named(project: &str) -> String {
+/// Names a project of an export.
+fn named(program: &str, project: &str) -> String {
     match project.is_empty() {
-        true => "engram's rows without a project".to_owned(),
-        false => format!("engram's project `{}`", one_line(project, 60)),
+        true => format!("{program}'s rows without a project"),
+        false => format!("{program}'s project `{}`", one_line(project, 60)),
     }
 }

@@ -4,20 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_clients::transcript::{Session, Skipped};
 use weir_core::wording::counted;
-use weir_core::{Event, EventKind, Timestamp};
+use weir_core::{EntryKind, Event, EventKind, SessionKey, Timestamp};
 use weir_host::answer::Answer;
 use weir_host::when;
 use weir_store::{ForeignRow, Past};
 
 use super::ImportScope;
 use super::export_report::{ExportReport, ImportedPlace, LeftRows};
-use crate::engram;
 use crate::replay::places::TranscriptLocation;
 
-/// The maximum number of skipped lines that are named.
 const MAX_NAMED_LINES: usize = 10;
 
-/// The result of an import.
 #[derive(Default)]
 pub(super) struct ImportReport {
     /// Whether it was a dry run.
@@ -36,7 +33,7 @@ pub(super) struct ImportReport {
     pub unreadable: Vec<String>,
     /// What became of the rows of exports.
     pub export: ExportReport,
-    sessions: BTreeSet<(&'static str, String)>,
+    sessions: BTreeSet<(String, String)>,
     kinds: BTreeMap<&'static str, usize>,
     summaries: usize,
     times: Option<(Timestamp, Timestamp)>,
@@ -51,7 +48,7 @@ pub struct ImportData {
     sessions: usize,
     from: Option<String>,
     to: Option<String>,
-    /// The number of events of each kind.
+    /// The number of events of each kind, and of outputs and pages of an export.
     kinds: BTreeMap<&'static str, usize>,
     /// The number of summaries that clients wrote.
     summaries: usize,
@@ -99,7 +96,7 @@ impl ImportReport {
     }
 
     pub(super) fn session(&mut self, session: &Session) {
-        self.sessions.insert((session.client().name, session.key.clone()));
+        self.sessions.insert((session.client().name.to_owned(), session.key.clone()));
     }
 
     pub(super) fn count(&mut self, past: &[Past]) {
@@ -122,16 +119,17 @@ impl ImportReport {
         counts.prompts += row.events.iter().filter(|event| event.kind == EventKind::Prompt).count();
         match &row.entry {
             Some(entry) if entry.note.is_some() => counts.notes += 1,
-            Some(_) => {
+            Some(entry) if entry.kind == EntryKind::Said => {
                 counts.summaries += 1;
                 self.summaries += 1;
             }
+            Some(entry) => *self.kinds.entry(entry.kind.as_str()).or_default() += 1,
             None => {}
         }
     }
 
-    pub(super) fn exported_session(&mut self, key: &str) {
-        self.sessions.insert((engram::CLIENT, key.to_owned()));
+    pub(super) fn exported_session(&mut self, session: &SessionKey) {
+        self.sessions.insert((session.client.clone(), session.key.clone()));
     }
 
     /// Counts a row of an export that is not understood.

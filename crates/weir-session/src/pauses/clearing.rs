@@ -14,7 +14,6 @@ use crate::replay::prices::Rates;
 const KEPT_RESULTS: usize = 8;
 /// A shorter result stays, in tokens.
 const MIN_RESULT_TOKENS: f64 = 100.0;
-/// The tokens of a stub.
 const STUB_TOKENS: f64 = 30.0;
 /// A shorter word identifies nothing.
 const MIN_WORD_BYTES: usize = 5;

@@ -15,7 +15,6 @@ const MIN_COMPACTED_TOKENS: f64 = 60_000.0;
 pub struct Compacting {
     /// The length of the window afterwards.
     pub after: f64,
-    /// The summary.
     pub summary: f64,
     /// What is read again, and the requests for it.
     pub again: f64,

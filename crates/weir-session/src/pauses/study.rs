@@ -55,7 +55,6 @@ pub struct CacheGroup<'a> {
 /// What can be done about pauses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Choice {
-    /// A cache of this lifetime.
     Lifetime(Lifetime),
     /// Compacting before each pause that is longer than the cache lives.
     Compact(Compacting),

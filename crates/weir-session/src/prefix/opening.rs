@@ -25,7 +25,6 @@ pub struct Opening {
     pub is_subagent: bool,
     /// The tokens of the first request without the user's message. Unknown if the conversation began elsewhere.
     pub prefix: Option<u64>,
-    /// The number of requests.
     pub requests: u64,
     /// The time of the first and of the last step.
     pub span: Option<(Timestamp, Timestamp)>,

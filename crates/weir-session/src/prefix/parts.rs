@@ -25,14 +25,12 @@ pub struct InlineCause {
 /// A part of the first request of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountedPart {
-    /// The name of the client.
     pub client: &'static str,
     pub kind: PartKind,
     /// The name of a server, or the path of a file or a folder.
     pub name: String,
     /// Its tokens; none if they were not counted.
     pub tokens: Option<u64>,
-    /// The tools of a server.
     pub tools: Vec<CountedTool>,
     /// Whether only requests in this project have it.
     pub in_project: bool,
@@ -42,7 +40,6 @@ pub struct CountedPart {
     pub note: Option<String>,
 }
 
-/// What a part is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PartKind {

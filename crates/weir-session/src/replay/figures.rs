@@ -155,7 +155,6 @@ impl CarriedIdentifiers {
 /// A result of which something was used later that could not be seen.
 pub(super) struct UnseenResult {
     pub tool: &'static str,
-    /// The input of the tool.
     pub given: String,
     /// The tokens of the result as the client showed it, and those of its replacement.
     pub tokens: (u64, u64),

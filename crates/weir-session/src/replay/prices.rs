@@ -28,7 +28,6 @@ fn lists(part: &str, model: &str) -> bool {
     names.split('"').skip(1).step_by(2).any(|name| is_named(model, name))
 }
 
-/// A table of prices.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {

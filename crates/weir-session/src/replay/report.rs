@@ -17,7 +17,6 @@ use super::figures::{CarriedIdentifiers, Figures, Judgement, Lever};
 use super::prices::Rates;
 use table::{Table, number, percent};
 
-/// How many sessions the chart has.
 const MAX_CHARTED_SESSIONS: usize = 10;
 const MAX_BAR_CHARS: f64 = 24.0;
 /// What the bars of a chart are.

@@ -33,7 +33,6 @@ pub(super) enum Data {
     },
 }
 
-/// One line of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {
     /// The line number, from 1.

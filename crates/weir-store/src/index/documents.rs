@@ -53,6 +53,17 @@ pub(super) fn chunk(db: &Connection, id: i64) -> rusqlite::Result<Option<ChunkRo
     db.sql(&sql).find([id], ChunkRow::read)
 }
 
+pub(super) fn first_chunk(db: &Connection, entry_id: i64) -> rusqlite::Result<Option<ChunkRow>> {
+    let sql = format!("SELECT {CHUNK_COLUMNS} FROM chunks WHERE entry_id = ?1 ORDER BY ordinal LIMIT 1");
+    db.sql(&sql).find([entry_id], ChunkRow::read)
+}
+
+/// Returns the length of an entry's text, as far as it is indexed.
+pub(super) fn bytes(db: &Connection, entry_id: i64) -> rusqlite::Result<u64> {
+    let bytes: i64 = db.sql("SELECT coalesce(sum(bytes), 0) FROM chunks WHERE entry_id = ?1").value([entry_id])?;
+    Ok(bytes.cast_unsigned())
+}
+
 pub(super) fn has_others(db: &Connection, chunk: &ChunkRow) -> rusqlite::Result<bool> {
     db.sql("SELECT 1 FROM chunks WHERE entry_id = ?1 AND ordinal <> ?2").has(params![chunk.entry_id, chunk.ordinal])
 }

@@ -28,6 +28,16 @@ pub(super) fn cut(text: &str, looked_for: &[String]) -> Excerpt {
     Excerpt { text: text[start..end].trim_end().to_owned(), lines_before, partial: true }
 }
 
+/// Cuts out the beginning of a text whose lines are lists, so that the last one may be cut.
+pub(super) fn beginning(text: &str) -> Excerpt {
+    if text.len() <= MAX_EXCERPT_BYTES {
+        return Excerpt { text: text.to_owned(), lines_before: 0, partial: false };
+    }
+    let head = &text[..text.floor_char_boundary(MAX_EXCERPT_BYTES - '…'.len_utf8())];
+    let end = head.rfind(char::is_whitespace).unwrap_or(head.len());
+    Excerpt { text: format!("{}…", head[..end].trim_end()), lines_before: 0, partial: true }
+}
+
 /// Returns the positions of words that are similar to those searched for.
 fn matches(text: &str, looked_for: &[String]) -> Vec<usize> {
     let mut found = Vec::new();
@@ -98,6 +108,14 @@ mod tests {
         assert!(excerpt.text.starts_with("the pool is sized 16\nmore"), "{}", excerpt.text);
         assert!(excerpt.partial && excerpt.text.len() <= MAX_EXCERPT_BYTES);
         assert_eq!(excerpt.lines_before, 31);
+    }
+
+    #[test]
+    fn a_beginning_ends_between_words() {
+        let list = format!("Changed: a.rs\nNames: {}", "release_all ".repeat(50));
+        let excerpt = beginning(&list);
+        assert!(excerpt.text.ends_with(" release_all…") && excerpt.text.len() <= MAX_EXCERPT_BYTES, "{excerpt:?}");
+        assert!(excerpt.partial && !beginning("Changed: a.rs").partial);
     }
 
     #[test]

@@ -166,6 +166,9 @@ impl RankedSearch<'_> {
             Some(meaning) => weigh_meaning(db, meaning, scope, query, &mut found)?,
             None => Vec::new(),
         };
+        for turn in found.iter_mut().filter(|candidate| candidate.spoken == Spoken::Turn) {
+            turn.turn_bytes = documents::bytes(db, turn.entry_id)?;
+        }
         rank::sort(&mut found, meaning.as_ref().map(|meaning| meaning.chunks), query.now);
         let mut index = SearchedIndex { db, texts: ChunkTexts::new(feed) };
         let hits = load(&mut index, &found, &spelt.words, query.limit)?;
@@ -240,12 +243,12 @@ fn load_one(
     words: &[String],
     seen: &mut HashSet<String>,
 ) -> Result<Option<(RawHit, bool)>, Fault> {
-    let Some(chunk) = documents::chunk(index.db, candidate.id)? else { return Ok(None) };
+    let Some(found) = documents::chunk(index.db, candidate.id)? else { return Ok(None) };
+    let is_turn = candidate.spoken == Spoken::Turn;
+    let first = if is_turn { documents::first_chunk(index.db, candidate.entry_id)? } else { None };
+    let chunk = first.unwrap_or(found);
     let Some(TitledText { title, body, unreadable }) = index.texts.read(&chunk)? else { return Ok(None) };
-    let excerpt = match candidate.spoken {
-        Spoken::Turn if chunk.ordinal == 0 => excerpt::cut(&body, &[]),
-        _ => excerpt::cut(&body, words),
-    };
+    let excerpt = if is_turn { excerpt::beginning(&body) } else { excerpt::cut(&body, words) };
     let is_new = seen.insert(format!("{title}\n{body}"));
     let hit = RawHit {
         entry_id: candidate.entry_id,

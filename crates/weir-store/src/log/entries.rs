@@ -107,7 +107,6 @@ pub(crate) fn by_id(db: &Connection, scope_ids: ScopeIds, id: i64) -> rusqlite::
     one(db, &sql, params![scope_ids.session, scope_ids.work, id])
 }
 
-/// Which entries to list.
 #[derive(Debug, Clone)]
 pub struct EntryFilter {
     pub kinds: Vec<EntryKind>,

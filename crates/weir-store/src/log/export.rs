@@ -57,7 +57,6 @@ pub struct ExportedNote {
     pub cites: Vec<String>,
 }
 
-/// The result of a run.
 #[derive(Debug, Clone)]
 pub struct ExportedRun {
     pub exit_code: Option<i64>,

@@ -13,7 +13,6 @@ use crate::feed::{Change, ChangeKind, Feed, IndexedEntry};
 /// lookup; then the next one does not find it.
 const MAX_TRIES: usize = 5;
 
-/// A log with its texts.
 pub(crate) struct LogFeed<'a> {
     pub(crate) log: &'a Db,
     pub(crate) blobs: &'a Blobs,

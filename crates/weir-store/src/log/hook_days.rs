@@ -47,7 +47,6 @@ pub struct SeenOutput {
     pub bytes: u64,
 }
 
-/// A hook that ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookRun {
     /// The client, by its name in commands.
@@ -112,7 +111,6 @@ impl HookDay {
 pub struct OutcomeSum {
     /// The client, by its name in commands.
     pub client: String,
-    /// What became of the outputs.
     pub outcome: Outcome,
     pub count: u64,
     /// Their size as the client reported it, in bytes.

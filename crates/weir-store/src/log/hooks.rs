@@ -13,7 +13,6 @@ pub(crate) fn keep_guide(tx: &Transaction<'_>, session: i64, guide: &Guide, now:
         .run(params![session, now.0, guide.text, guide.waiting])
 }
 
-/// A stored guide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guide {
     pub text: String,

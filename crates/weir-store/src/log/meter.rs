@@ -8,7 +8,6 @@ use weir_ledger::Sql as _;
 use super::written;
 
 weir_core::written_enum! {
-    /// What Weir did.
     pub enum MeterAction {
         /// Weir replaced an output with something smaller.
         Held = "held",

@@ -7,7 +7,6 @@ use rusqlite::{Connection, params};
 use weir_core::{SessionKey, Timestamp};
 use weir_ledger::Sql as _;
 
-/// A request of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecentPrompt {
     /// The position of the event in the log.

@@ -82,7 +82,6 @@ pub(crate) fn link(tx: &Transaction<'_>, entry_id: i64, event_id: i64) -> rusqli
     tx.sql("INSERT INTO said (entry_id, event_id) VALUES (?1, ?2)").run(params![entry_id, event_id])
 }
 
-/// Returns the entries that repeat an event.
 pub(crate) fn entries_of(db: &Connection, event_id: i64) -> rusqlite::Result<Vec<i64>> {
     db.sql("SELECT entry_id FROM said WHERE event_id = ?1").values([event_id])
 }

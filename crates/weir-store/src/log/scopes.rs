@@ -37,7 +37,6 @@ pub(crate) fn find_or_make(tx: &Transaction<'_>, scope: &Scope, now: Timestamp) 
     Ok(scope_ids)
 }
 
-/// Returns the sessions with this key, whatever their client.
 pub(crate) fn sessions_with_key(db: &Connection, key: &str) -> rusqlite::Result<Vec<i64>> {
     db.sql("SELECT id FROM sessions WHERE key = ?1").values([key])
 }

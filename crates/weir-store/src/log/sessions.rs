@@ -36,7 +36,6 @@ pub struct ListedSession {
     pub summary: SessionSummary,
 }
 
-/// Which sessions to list.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFilter {
     pub client: Option<String>,

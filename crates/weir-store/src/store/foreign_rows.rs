@@ -1,4 +1,4 @@
-//! Imports the rows of another program's export, each once.
+//! Imports the rows of an export, each once.
 //!
 //! Invariants: what a row says and that it was imported are written in one transaction; a note of an export supersedes
 //! nothing but an earlier version of the same row; what was imported and then forgotten does not come back.
@@ -9,15 +9,16 @@ use rusqlite::Transaction;
 use weir_core::{Event, NewEntry, Reference, Scope, SessionKey, Timestamp};
 
 use super::keep::EntryWriter;
-use super::{Store, redacted_event, redacted_text};
+use super::told::{EventTime, StagedEvent};
+use super::{Found, Store, redacted_event, redacted_text};
 use crate::blobs::FinishedText;
 use crate::db::Durability;
 use crate::error::{Fault, Result};
 use crate::log::imports::{self, Conversation, ImportPosition, Known, SUMMARY};
 use crate::log::scopes::ScopeIds;
-use crate::log::{entries, events, notes, scopes};
+use crate::log::{entries, notes, scopes};
 
-/// A row of another program's export.
+/// A row of an export.
 #[derive(Debug)]
 pub struct ForeignRow {
     /// The program and its list that has the row, such as `engram/observation`. No session may have a client of that
@@ -30,6 +31,8 @@ pub struct ForeignRow {
     pub at: Timestamp,
     /// The session that it belongs to, if any, with the time at which that began.
     pub session: Option<(SessionKey, Timestamp)>,
+    /// The branch, ticket or name that it belongs to.
+    pub work: Option<String>,
     pub events: Vec<Event>,
     /// The note or the summary that it stands for.
     pub entry: Option<NewEntry>,
@@ -82,7 +85,7 @@ impl FreshRows {
                     continue;
                 }
             };
-            if row.is_repeated_note(store, scope, memory)? {
+            if row.is_taken(store, scope)? || row.is_repeated_note(store, scope, memory)? {
                 fresh.known += 1;
                 continue;
             }
@@ -122,6 +125,13 @@ impl ForeignRow {
         Ok(before - self.events.len() - usize::from(self.entry.is_some()))
     }
 
+    /// Whether the store has an entry with the reference of this one, or had it.
+    fn is_taken(&self, store: Option<&Store>, scope: &Scope) -> Result<bool> {
+        let reference = self.entry.as_ref().and_then(|entry| entry.reference);
+        let (Some(store), Some(reference)) = (store, reference) else { return Ok(false) };
+        Ok(!matches!(store.find(scope, reference)?, Found::Never))
+    }
+
     /// Whether the row is a note whose text another note has, stored or in the same export.
     fn is_repeated_note(&self, store: Option<&Store>, scope: &Scope, memory: &mut RowMemory) -> Result<bool> {
         let Some(entry) = self.entry.as_ref().filter(|entry| entry.note.is_some()) else { return Ok(false) };
@@ -147,6 +157,7 @@ struct ReadyRow {
     fresh: FreshRow,
     scope: Scope,
     text: Option<FinishedText>,
+    told: Vec<StagedEvent>,
 }
 
 impl Store {
@@ -156,13 +167,14 @@ impl Store {
         let mut ready = Vec::with_capacity(fresh.rows.len());
         for mut fresh in fresh.rows {
             let session = fresh.row.session.as_ref().map(|(session, _)| session.clone());
-            let scope = self.own_scope(&Scope { session, work: None, ..scope.clone() });
+            let scope = self.own_scope(&Scope { session, work: fresh.row.work.take(), ..scope.clone() });
             self.check_scope(&scope)?;
             let text = match &mut fresh.row.entry {
                 Some(entry) => Some(self.finished(&scope, entry)?),
                 None => None,
             };
-            ready.push(ReadyRow { fresh, scope, text });
+            let told = self.staged(fresh.row.events.drain(..))?;
+            ready.push(ReadyRow { fresh, scope, text, told });
         }
         let (blobs, limits) = (&self.blobs, &self.limits);
         self.log.write(Durability::Process, |tx| {
@@ -203,13 +215,14 @@ impl ReadyRow {
         if let (Some(entry), Some(text)) = (&mut row.entry, &self.text) {
             lost_topic = place_note(tx, scope_ids, entry, *earlier)?;
             let taken = to.insert(&self.scope, entry, text, row.at)?;
+            if let Some(confirmed_at) = entry.note.as_ref().and_then(|note| note.confirmed_at) {
+                notes::confirm(tx, taken.id, confirmed_at)?;
+            }
             // Entries from the past expire as if they were stored today.
             entries::set_expiry(tx, taken.id, limits.expiry(entry.kind, now))?;
             message = taken.reference.to_string();
         }
-        for event in &row.events {
-            events::append(tx, scope_ids, event, row.at)?;
-        }
+        to.append(scope_ids, &self.told, EventTime { at: row.at, kept_from: now })?;
         imports::record(tx, &row.recorded_as(), &ImportPosition { steps: row.version(), message }, now)?;
         // The age of the session's events is counted from the import.
         if let Some(session) = &self.scope.session {

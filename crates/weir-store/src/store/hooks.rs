@@ -35,7 +35,6 @@ impl Store {
         })
     }
 
-    /// Returns the last hook of every client.
     pub fn hooks_seen(&self) -> Result<Vec<HookUse>> {
         self.log.read(hook_days::last_of_each_client)
     }

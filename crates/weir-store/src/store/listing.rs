@@ -54,7 +54,6 @@ impl Store {
         })
     }
 
-    /// Returns what the store has, in a few numbers.
     pub fn overview(&self) -> Result<StoreOverview> {
         self.log.read(overview::read)
     }

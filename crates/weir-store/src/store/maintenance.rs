@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use rusqlite::Transaction;
 use weir_core::{EntryKind, Scope, Timestamp, WhyGone};
 use weir_ledger::Sql as _;
+use weir_shown::ShownLines;
 
 use super::tidy::Room;
 use super::{Store, UnreadTexts};
@@ -23,13 +24,11 @@ use crate::index::{self, Learner};
 use crate::log::feed::LogFeed;
 use crate::log::forget::{self, Forgotten, Plan, ScopedSelection, Selection};
 use crate::log::retention::{self, Removal, Usage};
-use crate::shown::ShownLines;
 use crate::spool::Spool;
 
 /// Number of entries that one transaction removes, so that other writers are not held up.
 const BATCH_ENTRIES: usize = 200;
 
-/// What a sweep removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
     pub expired: usize,

@@ -11,7 +11,6 @@ use crate::error::{Fault, Result};
 use crate::log::retention::{self, Removal};
 use crate::log::sources::{self, KnownFile, PageState, Stamp, TextInFile, Validators};
 
-/// A file to keep.
 #[derive(Debug, Clone)]
 pub struct NewFile {
     /// The entry. Its source is the name under which the file is found.
@@ -20,7 +19,6 @@ pub struct NewFile {
     pub stamp: Stamp,
 }
 
-/// A page to keep.
 #[derive(Debug)]
 pub struct NewPage<'a> {
     /// The URL under which the page is found.

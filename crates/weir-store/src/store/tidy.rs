@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use weir_core::Timestamp;
+use weir_shown::ShownLines;
 
 use super::Store;
 use crate::db::{Db, Durability, with_suffix};
@@ -14,7 +15,6 @@ use crate::layout::{LOG_FILE, StorePart};
 use crate::log::clock::Clock;
 use crate::log::feed::LogFeed;
 use crate::log::{self, ageing, hook_days, retention};
-use crate::shown::ShownLines;
 use crate::spool::Spool;
 
 const BATCH_EVENTS: usize = 2_000;

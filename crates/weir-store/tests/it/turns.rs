@@ -61,6 +61,18 @@ fn a_turn_that_goes_on_has_one_entry() {
     assert!(matches!(gone, Found::Gone(gone) if gone.why == WhyGone::Replaced));
 }
 
+#[test]
+fn a_turn_that_is_found_by_its_last_names_shows_its_beginning() {
+    let (_folder, mut store) = new_store();
+    let names: Vec<String> = (0..400).map(|nth| format!("lexer_rule_{nth}")).collect();
+    let data = format!(r#"{{"path":"src/rules.rs","how":"edited","names":"{}"}}"#, names.join(" "));
+    let [asked, _, said] = a_turn();
+    tell(&mut store, 0, &[asked, event(EventKind::File, "edited src/rules.rs", &data), said]);
+    let hits = of(&mut store, "turn", "lexer_rule_399");
+    assert_eq!(hits.len(), 1);
+    assert!(hits[0].excerpt.starts_with("Asked (user): \"find out why the pool leaks\""), "{}", hits[0].excerpt);
+}
+
 /// Checks that forgetting what this query finds leaves nothing of the turn's entry, and says so before.
 fn check_forgotten(source: &str, text: &str, word: &str, entries: usize) {
     let (_folder, mut store) = new_store();

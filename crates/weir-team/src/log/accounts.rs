@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 use weir_core::{ProjectKey, Scope, TenantId, Timestamp, UserId};
 use weir_records::{
-    Accounts, ApiToken, ErrorKind, OPERATOR, PortError, Result, Revoked, TenantUsage, TokenId, TokenScope,
+    Accounts, ApiToken, ErrorKind, Invitations, OPERATOR, PortError, Result, Revoked, TenantUsage, TokenId, TokenScope,
 };
 
 use super::database::{Database, check_tenant};
@@ -18,7 +18,22 @@ use super::transaction::OpenTransaction;
 
 /// The accounts on PostgreSQL. They share the connections of a log.
 pub struct PostgresAccounts {
-    database: Arc<Database>,
+    pub(super) database: Arc<Database>,
+}
+
+/// Who makes a change of a tenant, and with which token.
+#[derive(Clone, Copy)]
+pub(super) struct Actor<'a> {
+    pub(super) tenant: &'a TenantId,
+    pub(super) user: &'a str,
+    pub(super) token: Option<&'a str>,
+}
+
+impl<'a> Actor<'a> {
+    /// Returns the user of a token with this id.
+    pub(super) fn of(token: &'a ApiToken, id: &'a str) -> Self {
+        Self { tenant: &token.tenant, user: &token.user.0, token: Some(id) }
+    }
 }
 
 static FIND_TOKEN: Query = Query { sql: "SELECT * FROM weir.find_token($1)", types: &[Type::TEXT] };
@@ -73,9 +88,9 @@ static PROJECTS: Query = Query {
 };
 
 static AUDIT: Query = Query {
-    sql: "INSERT INTO weir.audit (tenant_id, actor, action, target)
-          SELECT t.tenant_id, $2, $3, $4 FROM weir.tenants t WHERE t.name = $1",
-    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT],
+    sql: "INSERT INTO weir.audit (tenant_id, actor, action, target, token)
+          SELECT t.tenant_id, $2, $3, $4, $5 FROM weir.tenants t WHERE t.name = $1",
+    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT],
 };
 
 impl PostgresAccounts {
@@ -103,20 +118,37 @@ impl PostgresAccounts {
     }
 
     async fn audit(&self, client: &Object, tenant: &TenantId, action: &str, target: &str) -> Result<(), Fault> {
-        self.database.run(client, &AUDIT, &[&tenant.0, &OPERATOR, &action, &target]).await?;
+        self.audit_by(client, Actor { tenant, user: OPERATOR, token: None }, action, target).await
+    }
+
+    pub(super) async fn audit_by(
+        &self,
+        client: &Object,
+        by: Actor<'_>,
+        action: &str,
+        target: &str,
+    ) -> Result<(), Fault> {
+        self.database.run(client, &AUDIT, &[&by.tenant.0, &by.user, &action, &target, &by.token]).await?;
         Ok(())
     }
 
     /// Adds a token within a transaction that has begun.
     async fn add(&self, client: &Object, token: &ApiToken, replaced: Option<TokenId>) -> Result<(), Fault> {
-        let missing = |what: &str| Fault::from(PortError::new(ErrorKind::Missing, ADD).because(what));
         let (tenant, id) = (&token.tenant, token.id.to_string());
         if let Some(old) = replaced.map(|old| old.to_string()) {
             if self.database.run(client, &REVOKE_TOKEN, &[&tenant.0, &old, &token.created_at.0]).await?.is_empty() {
-                return Err(missing("the token to be replaced is not known or already revoked"));
+                let missing = PortError::new(ErrorKind::Missing, ADD);
+                return Err(missing.because("the token to be replaced is not known or already revoked").into());
             }
             self.audit(client, tenant, "revoke token", &old).await?;
         }
+        self.insert(client, token).await?;
+        self.audit(client, tenant, "add token", &id).await
+    }
+
+    /// Adds the row of a token within a transaction that has begun.
+    pub(super) async fn insert(&self, client: &Object, token: &ApiToken) -> Result<(), Fault> {
+        let (tenant, id) = (&token.tenant, token.id.to_string());
         let projects: Option<Vec<&str>> =
             token.projects.as_ref().map(|projects| projects.iter().map(|project| project.0.as_str()).collect());
         let (scope, hash) = (token.scope.as_str(), token.hash.as_bytes().as_slice());
@@ -124,9 +156,9 @@ impl PostgresAccounts {
         let values: [&(dyn ToSql + Sync); 8] =
             [&tenant.0, &id, &token.user.0, &scope, &projects, &hash, &token.created_at.0, &expires_at];
         if self.database.run(client, &ADD_TOKEN, &values).await?.is_empty() {
-            return Err(missing("there is no such tenant"));
+            return Err(PortError::new(ErrorKind::Missing, ADD).because("there is no such tenant").into());
         }
-        self.audit(client, tenant, "add token", &id).await
+        Ok(())
     }
 
     /// Revokes tokens within a transaction that has begun.
@@ -253,10 +285,14 @@ impl Accounts for PostgresAccounts {
             Ok(count)
         })
     }
+
+    fn invitations(&self) -> Option<&dyn Invitations> {
+        Some(self)
+    }
 }
 
 /// Returns a scope of the tenant in no project, for statements about the whole tenant.
-fn scope_of(tenant: &TenantId) -> Scope {
+pub(super) fn scope_of(tenant: &TenantId) -> Scope {
     Scope { tenant: tenant.clone(), ..Scope::project(ProjectKey(String::new())) }
 }
 

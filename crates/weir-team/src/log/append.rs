@@ -8,14 +8,14 @@ use deadpool_postgres::Object;
 use tokio_postgres::types::ToSql;
 use weir_core::Scope;
 use weir_records::sealed::GRANTS;
-use weir_records::{ErrorKind, Imprint, Once, PortError, Position, Record, RecordId, RequestKey, Result};
+use weir_records::{ErrorKind, Imprint, Once, PortError, Position, Record, RecordId, RequestKey, Result, Texts};
 
 use super::database::{Database, check_tenant};
 use super::fault::Fault;
 use super::places::Place;
 use super::plan::{AppendPlan, KnownRecord, LogState, plan};
 use super::queries::{
-    ADVANCE, AUDIT, CREATE_PROJECT, EARLIER, ENTER, ERASE, INSERT, KNOWN, LOCK_HEAD, PLACE, ReadyQuery,
+    ADVANCE, AUDIT, CREATE_PROJECT, EARLIER, ENTER_TO_WRITE, ERASE, INSERT, KNOWN, LOCK_HEAD, PLACE, ReadyQuery,
 };
 use super::requests;
 use super::transaction::OpenTransaction;
@@ -25,6 +25,17 @@ const DOING: &str = "append to the log";
 /// How often a transaction is run that collides with others.
 const MAX_ATTEMPTS: usize = 3;
 
+/// What is to be appended.
+#[derive(Clone, Copy)]
+pub(super) struct Appending<'a> {
+    /// The records, which were checked already.
+    pub(super) records: &'a [Record],
+    /// The texts that are kept with those of them that have them.
+    pub(super) texts: &'a Texts<'a>,
+    /// The key of the request that the first record is for, if it has one.
+    pub(super) key: Option<&'a RequestKey>,
+}
+
 /// What an append has done.
 pub(super) enum Appended {
     /// The positions of the records.
@@ -33,18 +44,13 @@ pub(super) enum Appended {
     Nothing(Once),
 }
 
-/// Appends records that were checked already, the first of them for a request that may have a key.
-pub(super) fn append(
-    database: &Database,
-    scope: &Scope,
-    records: &[Record],
-    key: Option<&RequestKey>,
-) -> Result<Appended> {
+/// Appends records.
+pub(super) fn append(database: &Database, scope: &Scope, appending: Appending<'_>) -> Result<Appended> {
     check_tenant(scope, DOING)?;
     database.wait_for(DOING, async {
         let mut attempt = 1;
         loop {
-            match once(database, scope, records, key).await {
+            match once(database, scope, appending).await {
                 Err(fault) if fault.is_collision() && attempt < MAX_ATTEMPTS => attempt += 1,
                 other => return other,
             }
@@ -53,12 +59,8 @@ pub(super) fn append(
 }
 
 /// Runs the transaction once: one exchange to look, one to write.
-async fn once(
-    database: &Database,
-    scope: &Scope,
-    records: &[Record],
-    key: Option<&RequestKey>,
-) -> Result<Appended, Fault> {
+async fn once(database: &Database, scope: &Scope, appending: Appending<'_>) -> Result<Appended, Fault> {
+    let Appending { records, texts, key } = appending;
     let client = database.client().await?;
     let look = Look::prepare(database, &client).await?;
     let write = Write::prepare(database, &client).await?;
@@ -73,11 +75,14 @@ async fn once(
         None => (client.batch_execute(database.begin_write()).await, Ok(None)),
     };
     if let Err(error) = begun {
+        let fault = Fault::from(error);
         // The other side may have become a replica, where no transaction that writes can begin. The next call makes a
         // new connection, and finds the primary.
-        transaction.end();
-        drop(Object::take(client));
-        return Err(error.into());
+        if !fault.is_about_tenant() {
+            transaction.end();
+            drop(Object::take(client));
+        }
+        return Err(fault);
     }
     let seen = match seen? {
         Some(seen) => seen,
@@ -102,7 +107,7 @@ async fn once(
     if !plan.rows.is_empty() {
         let erase = if plan.erased.is_empty() { None } else { Some(database.ready(&client, &ERASE).await?) };
         let token = scope.session.as_ref().map(|session| session.key.as_str()).filter(|key| !key.is_empty());
-        let change = Change { place: seen.place, actor: &scope.user.0, token, plan: &plan };
+        let change = Change { place: seen.place, actor: &scope.user.0, token, plan: &plan, texts };
         write.run(&client, erase.as_ref(), &change).await?;
         transaction.end();
     }
@@ -112,7 +117,7 @@ async fn once(
 /// Enters the tenant of a scope within a transaction that writes, creates what does not exist, and returns the place.
 pub(super) async fn enter_project(database: &Database, client: &Object, scope: &Scope) -> Result<Option<Place>, Fault> {
     let names: [&(dyn ToSql + Sync); 2] = [&scope.tenant.0, &scope.project.0];
-    database.run(client, &ENTER, &names[..1]).await?;
+    database.run(client, &ENTER_TO_WRITE, &names[..1]).await?;
     let found = Place::of(&database.run(client, &PLACE, &names).await?)?;
     if let Some(place) = found.filter(|place| place.project > 0) {
         return Ok(Some(place));
@@ -221,6 +226,7 @@ struct Change<'a> {
     /// The id of the token, if the call was made with one.
     token: Option<&'a str>,
     plan: &'a AppendPlan<'a>,
+    texts: &'a Texts<'a>,
 }
 
 /// The statements that write.
@@ -241,8 +247,8 @@ impl Write {
 
     /// Writes and commits. If a statement fails, the commit is a rollback.
     async fn run(&self, client: &Object, erase: Option<&ReadyQuery>, change: &Change<'_>) -> Result<(), Fault> {
-        let Change { place: Place { tenant, project }, actor, token, plan } = change;
-        let rows = SqlRows::of(&plan.rows);
+        let Change { place: Place { tenant, project }, actor, token, plan, texts } = change;
+        let rows = SqlRows::of(&plan.rows, texts);
         let (actions, targets) = audit_of(plan);
         let (erased, imprints): (Vec<i64>, Vec<i64>) =
             plan.erased.iter().map(|row| (row.position.0 as i64, row.imprint.number())).unzip();

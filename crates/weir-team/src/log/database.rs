@@ -3,34 +3,44 @@
 //! twice.
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
-use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Row};
 use weir_core::{Scope, TenantId};
 use weir_records::{ErrorKind, PortError, Result};
 
 use super::fault::Fault;
 use super::options::{CONNECT_TIMEOUT, PostgresOptions, Statements};
 use super::places::Places;
-use super::queries::{ENTER, Query, ReadyQuery};
+use super::queries::{ENTER, ENTER_TO_WRITE, Query, ReadyQuery};
 use super::transaction::OpenTransaction;
 use super::{schema, tls};
 use crate::bridge::Bridge;
 use crate::connections::ConnectionFigures;
 
+const OPEN: &str = "open the database";
+
 /// The connections to one database.
-pub(super) struct Database {
+pub(crate) struct Database {
     pool: Pool,
     bridge: Bridge,
     statements: Statements,
     begin_read: String,
     begin_write: String,
     places: Places,
+    keeps_texts: bool,
 }
 
 impl Database {
     /// Connects, and checks that the schema is that of this version and that row-level security applies to the role.
     pub(super) fn open(options: &PostgresOptions, bridge: &Bridge) -> Result<Self> {
-        let doing = "open the database";
+        let mut database = Self::connect(options, bridge)?;
+        let oldest = database.look(async |client| schema::check(client).await)?;
+        database.keeps_texts = oldest >= schema::KEEPS_TEXTS;
+        Ok(database)
+    }
+
+    /// Makes a pool of connections, and connects when one is needed.
+    pub(crate) fn connect(options: &PostgresOptions, bridge: &Bridge) -> Result<Self> {
         let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_config(options.config.clone(), tls::connector(options)?, manager_config);
         let pool = Pool::builder(manager)
@@ -39,25 +49,29 @@ impl Database {
             .create_timeout(Some(CONNECT_TIMEOUT))
             .runtime(Runtime::Tokio1)
             .build()
-            .map_err(|error| PortError::new(ErrorKind::Unavailable, doing).because(error))?;
-        let database = Self {
+            .map_err(|error| PortError::new(ErrorKind::Unavailable, OPEN).because(error))?;
+        Ok(Self {
             pool,
             bridge: bridge.clone(),
             statements: options.statements,
             begin_read: options.begin("READ ONLY"),
             begin_write: options.begin("READ WRITE"),
             places: Places::default(),
-        };
-        database.wait_for(doing, async {
-            let client = database.client().await?;
+            keeps_texts: false,
+        })
+    }
+
+    /// Looks at the database in a transaction that only reads.
+    pub(crate) fn look<T>(&self, work: impl AsyncFnOnce(&Client) -> Result<T, Fault>) -> Result<T> {
+        self.wait_for(OPEN, async {
+            let client = self.client().await?;
             let transaction = OpenTransaction::on(&client);
-            client.batch_execute(&database.begin_read).await?;
-            schema::check(&client).await?;
+            client.batch_execute(&self.begin_read).await?;
+            let seen = work(&client).await?;
             // Nothing was written, so the rollback at the end is the end.
             drop(transaction);
-            Ok(())
-        })?;
-        Ok(database)
+            Ok(seen)
+        })
     }
 
     /// Runs one statement that only reads, in one exchange with the server. Its first parameter is the tenant.
@@ -91,9 +105,29 @@ impl Database {
 
     /// Runs one statement that only reads and is about no tenant in particular, in one exchange with the server. It
     /// sees rows only through a function of the owner.
-    pub(super) fn read_of_all(
+    pub(crate) fn read_of_all(
         &self,
         doing: &str,
+        query: &'static Query,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>> {
+        self.run_alone(doing, &self.begin_read, query, values)
+    }
+
+    /// Runs one statement that writes and is about no tenant in particular.
+    pub(crate) fn write_of_all(
+        &self,
+        doing: &str,
+        query: &'static Query,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>> {
+        self.run_alone(doing, &self.begin_write, query, values)
+    }
+
+    fn run_alone(
+        &self,
+        doing: &str,
+        begin: &str,
         query: &'static Query,
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>> {
@@ -103,14 +137,15 @@ impl Database {
             let transaction = OpenTransaction::on(&client);
             let (begun, rows, ended) = tokio::join!(
                 biased;
-                client.batch_execute(&self.begin_read),
+                client.batch_execute(begin),
                 query.run(&client, values),
                 client.batch_execute("COMMIT"),
             );
             transaction.end();
             begun?;
+            let rows = rows?;
             ended?;
-            Ok(rows?)
+            Ok(rows)
         })
     }
 
@@ -145,7 +180,7 @@ impl Database {
     /// Begins a transaction that writes, and enters the tenant.
     pub(super) async fn begin(&self, client: &Object, tenant: &TenantId) -> Result<(), Fault> {
         client.batch_execute(&self.begin_write).await?;
-        self.run(client, &ENTER, &[&tenant.0]).await?;
+        self.run(client, &ENTER_TO_WRITE, &[&tenant.0]).await?;
         Ok(())
     }
 
@@ -156,7 +191,7 @@ impl Database {
 
     /// Returns what begins a transaction that writes, in a tenant by its number.
     pub(super) fn begin_write_in(&self, tenant: i64) -> String {
-        format!("{} SET LOCAL weir.tenant = {tenant}", self.begin_write)
+        format!("{} SELECT weir.write_in({tenant})", self.begin_write)
     }
 
     /// Returns the places that this server remembers.
@@ -164,8 +199,13 @@ impl Database {
         &self.places
     }
 
+    /// Whether small texts are kept in the rows of their records: every program that can start reads them there.
+    pub(super) fn keeps_texts(&self) -> bool {
+        self.keeps_texts
+    }
+
     /// Returns how the connections are used.
-    pub(super) fn figures(&self) -> ConnectionFigures {
+    pub(crate) fn figures(&self) -> ConnectionFigures {
         let deadpool_postgres::Status { max_size, size, available, waiting } = self.pool.status();
         ConnectionFigures { most: max_size, open: size, in_use: size.saturating_sub(available), waiting }
     }

@@ -15,12 +15,14 @@ use crate::bridge::Bridge;
 const DELETE: &str = "delete a tenant";
 
 /// The tables with rows of a tenant, in an order in which nothing names what is gone.
-const TABLES: [&str; 8] = ["tokens", "topics", "hosts", "requests", "records", "heads", "projects", "tenants"];
+const TABLES: [&str; 9] =
+    ["invitations", "tokens", "topics", "hosts", "requests", "records", "heads", "projects", "tenants"];
 
-/// Deletes the tokens of a tenant, so that nobody gets in while the rest is deleted, and returns their number. The
+/// Deletes the tokens and invitations of a tenant, so that nobody gets in while the rest is deleted. Returns the number
+/// of tokens. The
 /// options are those of the database's owner.
 pub fn delete_tokens(options: &PostgresOptions, bridge: &Bridge, tenant: &TenantId) -> Result<u64> {
-    let deleted = delete(options, bridge, tenant, &TABLES[..1])?;
+    let deleted = delete(options, bridge, tenant, &TABLES[..2])?;
     Ok(deleted.tokens)
 }
 

@@ -11,15 +11,17 @@ use super::transaction::OpenTransaction;
 use crate::bridge::Bridge;
 
 /// Where a user's name is, besides records. `$1` is the tenant, `$2` the user, `$3` the other name.
-const RENAMED: [&str; 4] = [
+const RENAMED: [&str; 6] = [
     "UPDATE weir.audit SET actor = $3 WHERE tenant_id = $1 AND actor = $2",
     "UPDATE weir.audit SET target = 'all of ' || $3 WHERE tenant_id = $1 AND target = 'all of ' || $2",
     "UPDATE weir.tokens SET user_name = $3 WHERE tenant_id = $1 AND user_name = $2",
     "UPDATE weir.hosts SET user_name = $3 WHERE tenant_id = $1 AND user_name = $2",
+    "UPDATE weir.invitations SET user_name = $3 WHERE tenant_id = $1 AND user_name = $2",
+    "UPDATE weir.invitations SET invited_by = $3 WHERE tenant_id = $1 AND invited_by = $2",
 ];
 
-/// Replaces the name of a user of a tenant in the audit, the tokens and the hosts, and returns how many rows had it. The
-/// options are those of the database's owner. The records are the caller's part, and go first.
+/// Replaces the name of a user of a tenant in the audit, the tokens, the invitations and the hosts, and returns how many rows
+/// had it. The options are those of the database's owner. The records are the caller's part, and go first.
 pub fn erase_name(
     options: &PostgresOptions,
     bridge: &Bridge,

@@ -8,7 +8,7 @@ use weir_ledger::HistoryError;
 use weir_records::{ErrorKind, PortError};
 
 /// An error inside a transaction, before it is known what the caller was doing.
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// The engine failed, or the connection to it.
     Engine(tokio_postgres::Error),
     /// There is no connection to be had.
@@ -28,15 +28,21 @@ const BUSY: &[SqlState] = &[
 /// A value that PostgreSQL cannot store: a name with a zero byte, or one of thousands of bytes.
 const INVALID: &[SqlState] = &[SqlState::CHARACTER_NOT_IN_REPERTOIRE, SqlState::PROGRAM_LIMIT_EXCEEDED];
 const DAMAGED: &[SqlState] = &[SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED];
+/// What the functions of the schema say about a tenant that is not in this database.
+const ELSEWHERE: &str = "WE001";
 const FULL: &[SqlState] = &[SqlState::DISK_FULL];
 const CONFLICT: &[SqlState] = &[SqlState::UNIQUE_VIOLATION];
 /// The transaction collided with one that has committed meanwhile. Run again, it sees what the other one wrote.
-const COLLIDED: &[SqlState] =
-    &[SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::UNIQUE_VIOLATION];
+const COLLIDED: &[SqlState] = &[
+    SqlState::T_R_SERIALIZATION_FAILURE,
+    SqlState::T_R_DEADLOCK_DETECTED,
+    SqlState::UNIQUE_VIOLATION,
+    SqlState::DUPLICATE_OBJECT,
+];
 
 impl Fault {
     /// Returns the error for the caller.
-    pub(super) fn at(self, doing: &str) -> PortError {
+    pub(crate) fn at(self, doing: &str) -> PortError {
         match self {
             Self::Port(error) => error,
             Self::Engine(error) | Self::Pool(PoolError::Backend(error)) => {
@@ -65,6 +71,12 @@ impl Fault {
     /// Returns whether a lock was not to be had in time.
     pub(super) fn is_lock_timeout(&self) -> bool {
         self.has_state(&[SqlState::LOCK_NOT_AVAILABLE])
+    }
+
+    /// Returns whether the tenant cannot be used now, while the connection can.
+    pub(super) fn is_about_tenant(&self) -> bool {
+        let Self::Engine(error) = self else { return false };
+        matches!(kind_of(error), ErrorKind::Busy | ErrorKind::Elsewhere)
     }
 
     /// Returns whether the tables do not exist, or the role may not see them.
@@ -107,6 +119,9 @@ impl From<HistoryError> for Fault {
 
 fn kind_of(error: &tokio_postgres::Error) -> ErrorKind {
     let Some(code) = error.code() else { return ErrorKind::Unavailable };
+    if code.code() == ELSEWHERE {
+        return ErrorKind::Elsewhere;
+    }
     let kinds = [
         (BUSY, ErrorKind::Busy),
         (INVALID, ErrorKind::Invalid),

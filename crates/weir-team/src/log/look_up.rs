@@ -1,17 +1,20 @@
 //! Looks things up in a project, by the numbers that this server remembers. Invariant: a look-up that finds nothing by a
 //! number from memory asks for the number again, since the place of that name may be another one by now.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use deadpool_postgres::Object;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use weir_core::Scope;
-use weir_records::{LookUps, MAX_TOPIC_BYTES, RecordId, Result, StoredRecord};
+use weir_records::{KeptTexts, LookUps, MAX_TOPIC_BYTES, RecordId, Result, StoredRecord, TextKey};
 
 use super::collect;
 use super::database::{Database, check_tenant};
 use super::fault::Fault;
 use super::places::Place;
-use super::queries::{ABOUT, ENTER, ON_TOPICS, PLACE, Query, RECORDS};
+use super::queries::{ABOUT, ENTER, KEPT_TEXTS, ON_TOPICS, PLACE, Query, RECORDS};
 use super::transaction::{OpenTransaction, end_unseen};
 use super::values::SqlIds;
 
@@ -109,7 +112,7 @@ async fn find_place(database: &Database, client: &Object, scope: &Scope) -> Resu
 
 /// Look-ups in one transaction, which begins with the first of them.
 pub(super) struct TransactionLookUps<'a> {
-    database: &'a Database,
+    database: Arc<Database>,
     scope: &'a Scope,
     open: Option<Opened>,
 }
@@ -130,17 +133,26 @@ impl Drop for Opened {
 const DOING: &str = "read records";
 
 impl<'a> TransactionLookUps<'a> {
-    pub(super) fn new(database: &'a Database, scope: &'a Scope) -> Self {
-        Self { database, scope, open: None }
+    pub(super) fn new(database: &Arc<Database>, scope: &'a Scope) -> Self {
+        Self { database: Arc::clone(database), scope, open: None }
     }
 
     fn look_up(&mut self, query: &'static Query, own: Own<'_>) -> Result<Vec<StoredRecord>> {
+        collect(&self.rows(query, own)?, 0).map_err(|fault| fault.at(DOING))
+    }
+
+    fn rows(&mut self, query: &'static Query, own: Own<'_>) -> Result<Vec<Row>> {
         check_tenant(self.scope, DOING)?;
-        let (database, scope, open) = (self.database, self.scope, &mut self.open);
-        let rows = database.wait_for(DOING, async {
+        let (database, scope, open) = (&self.database, self.scope, &mut self.open);
+        database.wait_for(DOING, async {
             if let Some(Opened { client, place }) = open {
                 let query = database.ready(client, query).await?;
-                return Ok(query.run(client, &At { scope, place: *place }.values(own)).await?);
+                let rows = query.run(client, &At { scope, place: *place }.values(own)).await?;
+                if !rows.is_empty() {
+                    return Ok(rows);
+                }
+                // The tenant has been deleted or moved meanwhile.
+                *open = None;
             }
             let client = database.client().await?;
             if let Some(place) = database.places().get(scope) {
@@ -155,8 +167,7 @@ impl<'a> TransactionLookUps<'a> {
             let rows = begin_with(database, &client, &At { scope, place }, query, own).await?;
             *open = Some(Opened { client, place });
             Ok(rows)
-        })?;
-        collect(&rows, 0).map_err(|fault| fault.at(DOING))
+        })
     }
 }
 
@@ -204,5 +215,24 @@ impl LookUps for TransactionLookUps<'_> {
         }
         let (user, most) = (&self.scope.user.0, i64::try_from(limit).unwrap_or(i64::MAX));
         self.look_up(&ON_TOPICS, &[user, &topics, &most, &(MAX_TOPIC_BYTES as i64)])
+    }
+
+    fn kept_texts(&mut self, keys: &[TextKey]) -> Result<KeptTexts> {
+        if keys.is_empty() {
+            return Ok(KeptTexts::new());
+        }
+        let wanted: Vec<&[u8]> = keys.iter().map(|key| key.as_bytes().as_slice()).collect();
+        let rows = self.rows(&KEPT_TEXTS, &[&wanted])?;
+        let column = |row: &Row, at: usize| -> Result<Option<Vec<u8>>> {
+            row.try_get(at).map_err(|error| Fault::from(error).at(DOING))
+        };
+        let mut found = BTreeMap::new();
+        for row in &rows {
+            // A tenant without any of these has a row of nulls.
+            if let (Some(text), Some(content)) = (column(row, 0)?, column(row, 1)?) {
+                found.insert(text, content);
+            }
+        }
+        Ok(keys.iter().filter_map(|key| Some((*key, found.remove(key.as_bytes().as_slice())?))).collect())
     }
 }

@@ -1,25 +1,31 @@
 //! Takes in a team from elsewhere, at the positions that its records had. Invariant: everything runs as the role of the
 //! program, under row-level security, and a call that is repeated finds its work done or is refused.
 
+mod statements;
+
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use deadpool_postgres::Object;
 use tokio_postgres::Row;
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::ToSql;
 use weir_core::{ProjectKey, Scope, TenantId, Timestamp, UserId};
-use weir_records::moving::{AuditRow, BoundHost, Export, Import, MAX_BATCH_BYTES, MovedRecord};
+use weir_records::moving::{AuditRow, BoundHost, Export, Import, KeptRequest, MAX_BATCH_BYTES, MovedRecord};
 use weir_records::{
-    ApiToken, Audience, Body, ErrorKind, HostId, Imprint, PortError, Position, Record, RecordId, Result, StoredRecord,
-    TenantUsage,
+    ApiToken, Audience, Body, ErrorKind, HostId, Imprint, Invitation, PortError, Position, Record, RecordId,
+    RequestKey, Result, StoredRecord, TenantUsage,
 };
 
+use self::statements::{
+    AUDIT_COUNT, AUDIT_ROWS, BOUND_HOSTS, HEADS_OF, KEPT_REQUESTS, LOCK_TENANT, MOVED_RECORDS, REMOVED, REVOKE,
+    SET_QUOTAS, TAKE_AUDIT, TAKE_HOSTS, TAKE_REQUESTS, TAKE_TOKEN,
+};
 use super::PostgresLog;
 use super::append::enter_project;
 use super::database::check_tenant;
 use super::fault::Fault;
 use super::places::Place;
-use super::queries::{ADVANCE, CREATE_PROJECT, CREATE_TENANT, ERASE, INSERT, LOCK_HEAD, Query};
+use super::queries::{ADVANCE, CREATE_PROJECT, CREATE_TENANT, ERASE, INSERT, LOCK_HEAD};
 use super::transaction::OpenTransaction;
 use super::values::{self, Content, SqlHost, SqlIds, SqlRows};
 
@@ -27,108 +33,6 @@ const TAKE: &str = "take in a team";
 const READ: &str = "read the log";
 /// How many removed records are read at once. A sealed one may have 2 MiB.
 const MAX_ERASED: usize = 16;
-
-/// All records of a project after `$3`, up to the one with which they have `$5` bytes of JSON.
-static MOVED_RECORDS: Query = Query {
-    sql: "SELECT r.position, r.host, r.number, r.audience, r.json, r.imprint
-          FROM weir.tenants t JOIN weir.projects p USING (tenant_id) CROSS JOIN LATERAL (
-              SELECT n.*, sum(n.json_bytes) OVER (ORDER BY n.position) - n.json_bytes AS bytes_before FROM (
-                  SELECT r.*, coalesce(octet_length(r.json), 0) AS json_bytes FROM weir.records r
-                  WHERE r.tenant_id = p.tenant_id AND r.project_id = p.project_id AND r.position > $3
-                  ORDER BY r.position LIMIT $4) n) r
-          WHERE t.name = $1 AND p.key = $2 AND r.bytes_before < $5 ORDER BY r.position",
-    types: &[Type::TEXT, Type::TEXT, Type::INT8, Type::INT8, Type::INT8],
-};
-
-/// Holds off others who take in the same tenant until the transaction ends.
-static LOCK_TENANT: Query =
-    Query { sql: "SELECT t.tenant_id FROM weir.tenants t WHERE t.name = $1 FOR NO KEY UPDATE", types: &[Type::TEXT] };
-
-static AUDIT_COUNT: Query = Query {
-    sql: "SELECT count(*) FROM weir.audit a JOIN weir.tenants t USING (tenant_id) WHERE t.name = $1",
-    types: &[Type::TEXT],
-};
-
-static AUDIT_ROWS: Query = Query {
-    sql: "SELECT (extract(epoch FROM a.at) * 1000)::bigint, p.key, a.actor, a.action, a.target, a.token
-          FROM weir.audit a JOIN weir.tenants t USING (tenant_id)
-          LEFT JOIN weir.projects p ON p.tenant_id = a.tenant_id AND p.project_id = a.project_id
-          WHERE t.name = $1 ORDER BY a.audit_id LIMIT $3 OFFSET $2",
-    types: &[Type::TEXT, Type::INT8, Type::INT8],
-};
-
-static BOUND_HOSTS: Query = Query {
-    sql: "SELECT h.host, h.user_name FROM weir.hosts h JOIN weir.tenants t USING (tenant_id)
-          WHERE t.name = $1 AND ($2 IS NULL OR h.host > $2) ORDER BY h.host LIMIT $3",
-    types: &[Type::TEXT, Type::UUID, Type::INT8],
-};
-
-static TAKE_HOSTS: Query = Query {
-    sql: "INSERT INTO weir.hosts (tenant_id, host, user_name)
-          SELECT t.tenant_id, taken.host, taken.user_name
-          FROM weir.tenants t CROSS JOIN unnest($2, $3) AS taken (host, user_name) WHERE t.name = $1
-          ON CONFLICT (tenant_id, host) DO NOTHING",
-    types: &[Type::TEXT, Type::UUID_ARRAY, Type::TEXT_ARRAY],
-};
-
-static SET_QUOTAS: Query = Query {
-    sql: "UPDATE weir.tenants SET max_records = $2, max_bytes = $3
-          WHERE name = $1 AND (max_records, max_bytes) IS DISTINCT FROM ($2, $3)",
-    types: &[Type::TEXT, Type::INT8, Type::INT8],
-};
-
-static TAKE_TOKEN: Query = Query {
-    sql: "INSERT INTO weir.tokens
-              (tenant_id, id, user_name, scope, projects, hash, created_at, expires_at, revoked_at)
-          SELECT t.tenant_id, $2, $3, $4, $5, $6, $7, $8, $9 FROM weir.tenants t WHERE t.name = $1
-          ON CONFLICT (tenant_id, id) DO NOTHING",
-    types: &[
-        Type::TEXT,
-        Type::TEXT,
-        Type::TEXT,
-        Type::TEXT,
-        Type::TEXT_ARRAY,
-        Type::BYTEA,
-        Type::INT8,
-        Type::INT8,
-        Type::INT8,
-    ],
-};
-
-static REVOKE: Query = Query {
-    sql: "UPDATE weir.tokens SET revoked_at = $3 WHERE revoked_at IS NULL AND id = $2
-              AND tenant_id = (SELECT t.tenant_id FROM weir.tenants t WHERE t.name = $1)",
-    types: &[Type::TEXT, Type::TEXT, Type::INT8],
-};
-
-/// What was removed by records at the positions `$5` and is not erased.
-static REMOVED: Query = Query {
-    sql: "SELECT r.position, r.json FROM unnest($3, $4, $5) AS removed (host, number, removed_at)
-          JOIN weir.records r ON r.host = removed.host AND r.number = removed.number
-              AND r.position < removed.removed_at
-          WHERE r.tenant_id = $1 AND r.project_id = $2 AND r.json IS NOT NULL",
-    types: &[Type::INT8, Type::INT8, Type::UUID_ARRAY, Type::INT8_ARRAY, Type::INT8_ARRAY],
-};
-
-static TAKE_AUDIT: Query = Query {
-    sql: "INSERT INTO weir.audit (tenant_id, at, project_id, actor, action, target, token)
-          SELECT t.tenant_id, timestamptz 'epoch' + done.at * interval '1 millisecond', p.project_id, done.actor,
-              done.action, done.target, done.token
-          FROM weir.tenants t
-          CROSS JOIN unnest($2, $3, $4, $5, $6, $7) WITH ORDINALITY
-              AS done (at, project, actor, action, target, token, number)
-          LEFT JOIN weir.projects p ON p.tenant_id = t.tenant_id AND p.key = done.project
-          WHERE t.name = $1 ORDER BY done.number",
-    types: &[
-        Type::TEXT,
-        Type::INT8_ARRAY,
-        Type::TEXT_ARRAY,
-        Type::TEXT_ARRAY,
-        Type::TEXT_ARRAY,
-        Type::TEXT_ARRAY,
-        Type::TEXT_ARRAY,
-    ],
-};
 
 impl Export for PostgresLog {
     fn moved_records(
@@ -143,6 +47,14 @@ impl Export for PostgresLog {
         let values: [&(dyn ToSql + Sync); 5] = [&tenant.0, &project.0, &after, &most, &most_bytes];
         let rows = self.database.read(READ, &scope_of(tenant), &MOVED_RECORDS, &values)?;
         rows.iter().map(|row| moved_record(row).map_err(|fault| fault.at(READ))).collect()
+    }
+
+    fn heads_of(&self, tenant: &TenantId) -> Result<BTreeMap<ProjectKey, Position>> {
+        let rows = self.database.read(READ, &scope_of(tenant), &HEADS_OF, &[&tenant.0])?;
+        let head = |row: &Row| -> Result<_, Fault> {
+            Ok((ProjectKey(row.try_get(0)?), Position(row.try_get::<_, i64>(1)? as u64)))
+        };
+        rows.iter().map(|row| head(row).map_err(|fault| fault.at(READ))).collect()
     }
 
     fn audit_count(&self, tenant: &TenantId) -> Result<u64> {
@@ -164,6 +76,13 @@ impl Export for PostgresLog {
         let rows = self.database.read(doing, &scope_of(tenant), &BOUND_HOSTS, &[&tenant.0, &after, &most])?;
         rows.iter().map(|row| bound_host(row).map_err(|fault| fault.at(doing))).collect()
     }
+
+    fn kept_requests(&self, tenant: &TenantId, after: Option<[u8; 32]>, limit: usize) -> Result<Vec<KeptRequest>> {
+        let doing = "list the requests of a tenant";
+        let (after, most) = (after.as_ref().map(<[u8; 32]>::as_slice), i64::try_from(limit).unwrap_or(i64::MAX));
+        let rows = self.database.read(doing, &scope_of(tenant), &KEPT_REQUESTS, &[&tenant.0, &after, &most])?;
+        rows.iter().map(|row| kept_request(row).map_err(|fault| fault.at(doing))).collect()
+    }
 }
 
 impl Import for PostgresLog {
@@ -181,6 +100,16 @@ impl Import for PostgresLog {
         self.take(tenant, async |client: &Object| {
             for token in tokens {
                 self.take_token(client, tenant, token).await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn take_invitations(&self, tenant: &TenantId, invitations: &[Invitation]) -> Result<()> {
+        self.take(tenant, async |client: &Object| {
+            super::invitations::remove_all(&self.database, client, tenant).await?;
+            for invitation in invitations {
+                super::invitations::insert(&self.database, client, invitation).await?;
             }
             Ok(())
         })
@@ -234,6 +163,18 @@ impl Import for PostgresLog {
         let users: Vec<&str> = hosts.iter().map(|bound| bound.user.0.as_str()).collect();
         self.take(tenant, async |client: &Object| {
             self.database.run(client, &TAKE_HOSTS, &[&tenant.0, &taken, &users]).await?;
+            Ok(())
+        })
+    }
+
+    fn take_requests(&self, tenant: &TenantId, requests: &[KeptRequest]) -> Result<()> {
+        let names: Vec<&[u8]> = requests.iter().map(|request| request.key.name.as_slice()).collect();
+        let contents: Vec<i64> = requests.iter().map(|request| request.key.content.number()).collect();
+        let ids: SqlIds = requests.iter().map(|request| request.record).collect();
+        let at: Vec<i64> = requests.iter().map(|request| request.key.at.0).collect();
+        self.take(tenant, async |client: &Object| {
+            let values: [&(dyn ToSql + Sync); 6] = [&tenant.0, &names, &contents, &ids.hosts, &ids.numbers, &at];
+            self.database.run(client, &TAKE_REQUESTS, &values).await?;
             Ok(())
         })
     }
@@ -339,6 +280,7 @@ impl<'a> Columns<'a> {
                 removals.push(Removal { id: *record, at: one.position.0 as i64 });
             }
             rows.add(one.position, one.id, one.audience, content);
+            rows.keep(one.text.as_deref());
         }
         Ok(Self { rows, bytes, removals })
     }
@@ -366,11 +308,20 @@ fn moved_record(row: &Row) -> Result<MovedRecord, Fault> {
         audience: Audience::parse(row.try_get(3)?).ok_or_else(unknown)?,
         record: json.map(Record::from_json).transpose()?,
         imprint: row.try_get::<_, Option<i64>>(5)?.and_then(Imprint::from_number),
+        text: row.try_get(6)?,
     })
 }
 
 fn bound_host(row: &Row) -> Result<BoundHost, Fault> {
     Ok(BoundHost { host: row.try_get::<_, SqlHost>(0)?.0, user: UserId(row.try_get(1)?) })
+}
+
+fn kept_request(row: &Row) -> Result<KeptRequest, Fault> {
+    let damaged = || PortError::new(ErrorKind::Damaged, "read the key of a request");
+    let name: [u8; 32] = row.try_get::<_, &[u8]>(0)?.try_into().map_err(|_| damaged())?;
+    let content = Imprint::from_number(row.try_get(1)?).ok_or_else(damaged)?;
+    let record = RecordId { host: row.try_get::<_, SqlHost>(2)?.0, index: row.try_get::<_, i64>(3)? as u64 };
+    Ok(KeptRequest { key: RequestKey { name, content, at: Timestamp(row.try_get(4)?) }, record })
 }
 
 fn audit_row(row: &Row) -> Result<AuditRow, Fault> {

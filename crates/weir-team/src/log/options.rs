@@ -33,6 +33,9 @@ pub struct PostgresOptions {
     pub role: Option<String>,
     /// The certificates to trust instead of those of this machine, in PEM.
     pub authorities: Option<Vec<u8>>,
+    /// The number of the move that the connections are for, if they are for one: then they may use its tenant while it
+    /// arrives.
+    pub(crate) moving: Option<u64>,
     /// How many connections are open at most.
     pub connections: usize,
     /// How statements are sent.
@@ -85,6 +88,7 @@ impl PostgresOptions {
             config,
             role: None,
             authorities: None,
+            moving: None,
             connections: DEFAULT_CONNECTIONS,
             statements,
             lock_timeout: DEFAULT_LOCK_TIMEOUT,
@@ -115,13 +119,14 @@ impl PostgresOptions {
     pub(super) fn begin(&self, access: &str) -> String {
         let (statement, lock) = (self.statement_timeout.as_millis(), self.lock_timeout.as_millis());
         let role = self.role.as_deref().map(|role| format!(" SET LOCAL ROLE {};", quoted(role))).unwrap_or_default();
+        let moving = self.moving.map(|number| format!(" SET LOCAL weir.move = {number};")).unwrap_or_default();
         // A connection that was cut off in the middle must not keep a head locked. A plan is made once for each
         // connection: planning takes longer than the look-ups do. Such a plan may be older than the rows, so it never
         // scans a table.
         format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED {access}; SET LOCAL statement_timeout = {statement}; \
              SET LOCAL lock_timeout = {lock}; SET LOCAL idle_in_transaction_session_timeout = {statement}; \
-             SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off;{role}"
+             SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; SET LOCAL jit = off;{moving}{role}"
         )
     }
 }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 use weir_records::Result;
 
@@ -15,27 +16,39 @@ use crate::bridge::Bridge;
 const MAX_STATEMENT_TIME: Duration = Duration::from_secs(60 * 60);
 
 /// A connection of the owner.
-pub(super) struct Owner {
+pub(crate) struct Owner {
     pub(super) client: Client,
     /// What begins a transaction.
     pub(super) begin: String,
+    driver: JoinHandle<Result<(), tokio_postgres::Error>>,
+}
+
+impl Owner {
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Connects as the owner, whose options these are. It must be called on the runtime of a bridge.
+    pub(super) async fn connect(options: &PostgresOptions) -> Result<Self, Fault> {
+        let connector = tls::connector(options)?;
+        let begin = PostgresOptions { statement_timeout: MAX_STATEMENT_TIME, ..options.clone() }.begin("READ WRITE");
+        let (client, connection) = options.config.connect(connector).await?;
+        Ok(Self { client, begin, driver: tokio::spawn(connection) })
+    }
 }
 
 /// Runs work as the owner, whose options these are.
-pub(super) fn as_owner<T>(
+pub(crate) fn as_owner<T>(
     options: &PostgresOptions,
     bridge: &Bridge,
     doing: &str,
     work: impl AsyncFnOnce(&Owner) -> Result<T, Fault>,
 ) -> Result<T> {
-    let connector = tls::connector(options)?;
-    let begin = PostgresOptions { statement_timeout: MAX_STATEMENT_TIME, ..options.clone() }.begin("READ WRITE");
     let work = async {
-        let (client, connection) = options.config.connect(connector).await?;
-        let driver = tokio::spawn(connection);
-        let owner = Owner { client, begin };
+        let owner = Owner::connect(options).await?;
         let done = work(&owner).await;
-        drop(owner);
+        let Owner { client, driver, .. } = owner;
+        drop(client);
         // What matters is known by now. This only waits until the connection is closed.
         let _ = driver.await;
         done

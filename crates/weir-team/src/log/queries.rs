@@ -10,9 +10,9 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row, Statement};
 
 /// A statement with the types of its parameters.
-pub(super) struct Query {
-    pub(super) sql: &'static str,
-    pub(super) types: &'static [Type],
+pub(crate) struct Query {
+    pub(crate) sql: &'static str,
+    pub(crate) types: &'static [Type],
 }
 
 /// A statement that can be sent at once.
@@ -82,8 +82,11 @@ macro_rules! place_and {
     };
 }
 
-/// Enters the tenant: the first statement of every transaction.
+/// Enters the tenant: the first statement of every transaction that reads.
 pub(super) static ENTER: Query = Query { sql: "SELECT weir.enter($1)", types: &[Type::TEXT] };
+
+/// Enters the tenant to write in it, and waits if a move has paused those who write.
+pub(super) static ENTER_TO_WRITE: Query = Query { sql: "SELECT weir.enter_to_write($1)", types: &[Type::TEXT] };
 
 /// Creates a project, and its tenant if there is none.
 pub(super) static CREATE_PROJECT: Query =
@@ -238,6 +241,17 @@ pub(super) static USED_TEXTS: Query = Query {
     types: place_and!(BYTEA_ARRAY),
 };
 
+/// Returns those of the texts that are kept with a record of the tenant.
+pub(super) static KEPT_TEXTS: Query = Query {
+    sql: in_tenant!(
+        "s.text, s.content",
+        "SELECT x.text, x.content FROM unnest($5) AS wanted (text) CROSS JOIN LATERAL (
+             SELECT r.text, r.content FROM weir.records r
+             WHERE r.tenant_id = $1 AND r.text = wanted.text AND r.content IS NOT NULL LIMIT 1) x"
+    ),
+    types: place_and!(BYTEA_ARRAY),
+};
+
 /// Locks the head of the project until the transaction ends. Nobody else appends to the project meanwhile. If the
 /// numbers are not those of the names, there is no row, as in a look-up.
 pub(super) static LOCK_HEAD: Query = Query {
@@ -290,11 +304,11 @@ pub(super) static ERASE: Query = Query {
 /// Adds records.
 pub(super) static INSERT: Query = Query {
     sql: "INSERT INTO weir.records (tenant_id, project_id, position, number, about_number, host, about_host, audience,
-              author, reference, text, json, imprint)
+              author, reference, text, json, imprint, content)
           SELECT $1, $2, n.position, n.number, n.about_number, n.host, n.about_host, n.audience, n.author, n.reference,
-              n.text, n.json, n.imprint
-          FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS n (position, number, about_number, host,
-              about_host, audience, author, reference, text, json, imprint)",
+              n.text, n.json, n.imprint, n.content
+          FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS n (position, number, about_number, host,
+              about_host, audience, author, reference, text, json, imprint, content)",
     types: &[
         Type::INT8,
         Type::INT8,
@@ -309,6 +323,7 @@ pub(super) static INSERT: Query = Query {
         Type::BYTEA_ARRAY,
         Type::TEXT_ARRAY,
         Type::INT8_ARRAY,
+        Type::BYTEA_ARRAY,
     ],
 };
 

@@ -6,7 +6,7 @@ use std::error::Error;
 use bytes::BytesMut;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
-use weir_records::{Audience, HostId, Imprint, Position, Record, RecordId, StoredRecord};
+use weir_records::{Audience, HostId, Imprint, Position, Record, RecordId, StoredRecord, Texts};
 
 use super::fault::Fault;
 use super::plan::NewRow;
@@ -65,6 +65,7 @@ pub(super) struct SqlRows<'a> {
     pub(super) texts: Vec<Option<&'a [u8]>>,
     pub(super) jsons: Vec<Option<Cow<'a, str>>>,
     pub(super) imprints: Vec<Option<i64>>,
+    pub(super) contents: Vec<Option<&'a [u8]>>,
 }
 
 /// What a row has beyond the id and the position of its record.
@@ -77,8 +78,8 @@ pub(super) enum Content<'a> {
 }
 
 impl<'a> SqlRows<'a> {
-    /// Returns the columns of these rows.
-    pub(super) fn of(rows: &'a [NewRow<'_>]) -> Self {
+    /// Returns the columns of these rows, with those of the texts that are kept in them.
+    pub(super) fn of(rows: &'a [NewRow<'_>], texts: &'a Texts<'_>) -> Self {
         let mut columns = Self::default();
         for NewRow { position, record, json, imprint } in rows {
             let content = match json.as_deref() {
@@ -86,6 +87,8 @@ impl<'a> SqlRows<'a> {
                 None => Content::Erased(Some(*imprint)),
             };
             columns.add(*position, record.id, record.audience, content);
+            let text = record.body.kept().filter(|_| json.is_some()).and_then(|kept| texts.get(&kept.text));
+            columns.keep(text.copied());
         }
         columns
     }
@@ -109,13 +112,21 @@ impl<'a> SqlRows<'a> {
         self.texts.push(kept.map(|kept| kept.text.as_bytes().as_slice()));
         self.jsons.push(json);
         self.imprints.push(imprint.map(Imprint::number));
+        self.contents.push(None);
+    }
+
+    /// Keeps a text in the row that was added last.
+    pub(super) fn keep(&mut self, text: Option<&'a [u8]>) {
+        if let Some(last) = self.contents.last_mut() {
+            *last = text;
+        }
     }
 
     /// Returns the values that add these rows to a project.
-    pub(super) fn values<'b>(&'b self, tenant: &'b i64, project: &'b i64) -> [&'b (dyn ToSql + Sync); 13] {
+    pub(super) fn values<'b>(&'b self, tenant: &'b i64, project: &'b i64) -> [&'b (dyn ToSql + Sync); 14] {
         [
             tenant, project, &self.positions, &self.numbers, &self.about_numbers, &self.hosts, &self.about_hosts,
-            &self.audiences, &self.authors, &self.references, &self.texts, &self.jsons, &self.imprints,
+            &self.audiences, &self.authors, &self.references, &self.texts, &self.jsons, &self.imprints, &self.contents,
         ]
     }
 }

@@ -1,13 +1,17 @@
-//! Bodies and queries of requests as types. Invariant: a field that is not known is refused rather than ignored.
+//! Bodies and queries of requests as types, and answers as JSON. Invariant: a field that is not known is refused rather
+//! than ignored.
 
 use std::fmt::Display;
 
-use axum::extract::Query;
+use axum::extract::{Path, Query};
 use axum::http::{StatusCode, Uri};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use weir_core::wording::one_line;
 use weir_http::problem::Problem;
 
+use super::GivenName;
 use super::problem::invalid;
 
 /// How much of a complaint about JSON is repeated, in characters.
@@ -31,7 +35,27 @@ pub(super) fn read_query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
     Ok(query)
 }
 
+/// Returns the last part of a path.
+pub(super) fn name_of(name: GivenName) -> Result<String, Problem> {
+    let Path(name) = name.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "Invalid path", error.body_text()))?;
+    Ok(name)
+}
+
 /// Returns what is wrong with a value, on one line. The reader of JSON repeats the value itself, however long it is.
 pub(super) fn complaint(error: &impl Display) -> String {
     one_line(&error.to_string(), MAX_COMPLAINT_CHARS)
+}
+
+/// Writes an answer as JSON.
+pub(super) fn written(answer: &impl Serialize) -> Result<String, Problem> {
+    serde_json::to_string(answer).map_err(|error| broken(&error))
+}
+
+/// Returns an answer as a value.
+pub(super) fn value_of(answer: &impl Serialize) -> Result<Value, Problem> {
+    serde_json::to_value(answer).map_err(|error| broken(&error))
+}
+
+fn broken(error: &serde_json::Error) -> Problem {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "Broken", format!("cannot write the answer: {error}"))
 }

@@ -2,7 +2,8 @@
 //! was wrong with it, except to somebody who has its secret.
 
 use axum::http::{HeaderMap, HeaderName, StatusCode};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use weir_core::wording::one_line;
 use weir_core::{ProjectKey, Scope, SessionKey};
 use weir_http::bearer;
@@ -14,7 +15,7 @@ use super::oauth::ResourceServer;
 use super::problem::{invalid, sealed};
 
 /// Names the client that a note is written with.
-const CLIENT: HeaderName = HeaderName::from_static("weir-client");
+pub(super) const CLIENT: HeaderName = HeaderName::from_static("weir-client");
 
 /// Who makes a request, by a token that is good.
 #[derive(Clone)]
@@ -23,6 +24,18 @@ pub(super) struct Caller {
     /// Whether an issuer has signed the token, so that its scopes are called `weir:…`.
     is_oauth: bool,
     client: Option<String>,
+}
+
+/// Whose token a request has, and what it is good for.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DescribedCaller {
+    tenant: String,
+    user: String,
+    scope: &'static str,
+    /// The keys of the projects that it is good for, or null for all of the tenant.
+    projects: Option<Vec<String>>,
+    /// In milliseconds since 1970.
+    expires_at: Option<i64>,
 }
 
 impl Caller {
@@ -55,13 +68,16 @@ impl Caller {
     }
 
     /// Returns whose token it is, and what it is good for.
-    pub(super) fn describe(&self) -> Value {
+    pub(super) fn describe(&self) -> DescribedCaller {
         let ApiToken { tenant, user, scope, projects, expires_at, .. } = &self.token;
-        let projects = projects.as_ref().map(|keys| keys.iter().map(|key| key.0.as_str()).collect::<Vec<_>>());
-        json!({
-            "tenant": tenant.0, "user": user.0, "scope": scope.as_str(), "projects": projects,
-            "expires_at": expires_at.map(|at| at.0),
-        })
+        let keys = |projects: &Vec<ProjectKey>| projects.iter().map(|key| key.0.clone()).collect();
+        DescribedCaller {
+            tenant: tenant.0.clone(),
+            user: user.0.clone(),
+            scope: scope.as_str(),
+            projects: projects.as_ref().map(keys),
+            expires_at: expires_at.map(|at| at.0),
+        }
     }
 
     /// Returns the scope of a call in a project, if the token is good for it.

@@ -1,13 +1,17 @@
 //! Finds and reads entries. Invariant: an answer says how far the index is behind, and what it cut.
 
+mod shown;
+
 use axum::http::StatusCode;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use weir_core::wording::one_line;
 use weir_core::{EntryKind, Reference, Scope, Timestamp, UserId};
 use weir_http::problem::Problem;
-use weir_records::{ErrorKind, KeptRecord, PortError, Record, RecordId, SearchQuery};
+use weir_records::{ErrorKind, KeptRecord, PortError, Record, RecordId, Result as PortResult, SearchQuery};
 
+pub(super) use self::shown::{ShownEntry, ShownFork};
+use self::shown::{excerpt, named};
 use super::Service;
 use super::callers::Caller;
 use super::problem::invalid;
@@ -26,11 +30,12 @@ const MISSING_TEXT: &str = "the text of this entry can no longer be read; its au
     again";
 
 /// The body of a search.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Search {
     project: String,
     query: String,
+    #[schemars(range(min = 1, max = MAX_HITS))]
     limit: Option<usize>,
     kind: Option<String>,
     author: Option<String>,
@@ -53,10 +58,33 @@ impl Search {
 }
 
 /// The project that an entry is in.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Place {
     pub(super) project: String,
+}
+
+/// What a search found, best first.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Hits {
+    pub(super) hits: Vec<ShownEntry>,
+    /// How many newer records the index does not have yet.
+    pub(super) behind: u64,
+    /// Whether the vector of the query was used.
+    by_meaning: bool,
+}
+
+/// The entries with a name.
+#[derive(Default, Serialize, JsonSchema)]
+pub(super) struct Entries {
+    pub(super) entries: Vec<ShownEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<usize>,
+    /// Whether there are more than these.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    more: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) hint: Option<String>,
 }
 
 /// The entries with a record id or a reference, oldest first: one or more.
@@ -67,7 +95,7 @@ pub(super) struct Named {
 }
 
 /// Searches a project.
-pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Result<Value, Problem> {
+pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Result<Hits, Problem> {
     let scope = caller.clear_scope(service, search.project)?;
     let limit = search.limit.unwrap_or(DEFAULT_HITS);
     if !(1..=MAX_HITS).contains(&limit) {
@@ -95,47 +123,49 @@ pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Resu
         forks.push(hit.fork);
         scores.push(hit.score);
     }
-    let shown = with_excerpts(service, &scope, &kept, &forks)?;
-    let hits = shown.into_iter().zip(scores).filter_map(|(shown, score)| {
-        let mut shown = shown?;
-        shown.insert("score".to_owned(), score.into());
-        Some(Value::Object(shown))
-    });
-    Ok(json!({ "hits": hits.collect::<Vec<_>>(), "behind": found.behind, "by_meaning": found.used_vector }))
+    let records: Vec<&Record> = kept.iter().map(|kept| &kept.record).collect();
+    let starts = service.shelf.text_ranges_of(&scope, &records, 0..EXCERPT_BYTES, &found.texts);
+    let shown = with_excerpts(service, &kept, forks, starts)?;
+    let scored = |(shown, score): (Option<ShownEntry>, f64)| Some(ShownEntry { score: Some(score), ..shown? });
+    let hits = shown.into_iter().zip(scores).filter_map(scored).collect();
+    Ok(Hits { hits, behind: found.behind, by_meaning: found.used_vector })
 }
 
 /// Returns the entries with a record id or a reference. One entry has its text, or says that it is lost; of several,
 /// each has an excerpt.
-pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Value, Problem> {
+pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Entries, Problem> {
     let scope = caller.clear_scope(service, place.project)?;
     let Named { entries: found, has_more } = find(service, &scope, name)?;
     if let [only] = found.as_slice() {
         let text = service.shelf.text(&scope, only.record.id);
-        let mut shown = describe(only, &fork_of(service, &scope, only)?);
-        let text = match text {
-            Ok(text) => text.ok_or_else(|| missing(name))?,
+        let mut shown = ShownEntry::of(only, fork_of(service, &scope, only)?);
+        let mut hint = None;
+        match text {
+            Ok(text) => {
+                let text = text.ok_or_else(|| missing(name))?;
+                shown.text = Some(String::from_utf8_lossy(&text).into_owned());
+            }
             // It is damaged, or the server ended after it had deleted the text and before it had removed the entry.
             Err(error) if error.kind == ErrorKind::Damaged => {
                 (service.options.report)(&error.to_string());
-                shown.insert("missing_text".to_owned(), true.into());
-                return Ok(json!({ "entries": [shown], "hint": MISSING_TEXT }));
+                shown.missing_text = true;
+                hint = Some(MISSING_TEXT.to_owned());
             }
             Err(error) => return Err(service.failure(&error)),
-        };
-        shown.insert("text".to_owned(), String::from_utf8_lossy(&text).into());
-        return Ok(json!({ "entries": [shown] }));
+        }
+        return Ok(Entries { entries: vec![shown], hint, ..Entries::default() });
     }
     let entries = shown_in(service, &scope, &found)?;
     let hint = "several entries have this reference; ask for one by its id";
     if has_more {
         let hint = format!("{hint}; these are the {MAX_NAMESAKES} oldest, and there are more");
-        return Ok(json!({ "entries": entries, "more": true, "hint": hint }));
+        return Ok(Entries { entries, more: true, hint: Some(hint), ..Entries::default() });
     }
-    Ok(json!({ "entries": entries, "count": entries.len(), "hint": hint }))
+    Ok(Entries { count: Some(entries.len()), entries, hint: Some(hint.to_owned()), ..Entries::default() })
 }
 
 /// Describes these entries with the beginnings of their texts, in order, without those that were removed.
-pub(super) fn described(service: &Service, scope: &Scope, ids: &[RecordId]) -> Result<Vec<Value>, Problem> {
+pub(super) fn described(service: &Service, scope: &Scope, ids: &[RecordId]) -> Result<Vec<ShownEntry>, Problem> {
     let found = service.shelf.get_all(scope, ids).map_err(|error| service.failure(&error))?;
     shown_in(service, scope, &found)
 }
@@ -148,22 +178,21 @@ pub(super) fn current(service: &Service, scope: &Scope, ids: &[RecordId]) -> Res
 }
 
 /// Describes entries as [`described`] does.
-pub(super) fn shown_in(service: &Service, scope: &Scope, found: &[KeptRecord]) -> Result<Vec<Value>, Problem> {
+pub(super) fn shown_in(service: &Service, scope: &Scope, found: &[KeptRecord]) -> Result<Vec<ShownEntry>, Problem> {
     let forks = service.shelf.forks_of(scope, found).map_err(|error| service.failure(&error))?;
-    let shown = with_excerpts(service, scope, found, &forks)?;
-    Ok(shown.into_iter().flatten().map(Value::Object).collect())
+    let records: Vec<&Record> = found.iter().map(|kept| &kept.record).collect();
+    let starts = service.shelf.text_ranges(scope, &records, 0..EXCERPT_BYTES);
+    Ok(with_excerpts(service, found, forks, starts)?.into_iter().flatten().collect())
 }
 
 /// Describes entries with the forks of their topics and the beginnings of their texts: `None` for one that was removed
-/// meanwhile.
+/// since.
 fn with_excerpts(
     service: &Service,
-    scope: &Scope,
     kept: &[KeptRecord],
-    forks: &[Vec<KeptRecord>],
-) -> Result<Vec<Option<Map<String, Value>>>, Problem> {
-    let records: Vec<&Record> = kept.iter().map(|kept| &kept.record).collect();
-    let starts = service.shelf.text_ranges(scope, &records, 0..EXCERPT_BYTES);
+    forks: Vec<Vec<KeptRecord>>,
+    starts: Vec<PortResult<Option<Vec<u8>>>>,
+) -> Result<Vec<Option<ShownEntry>>, Problem> {
     let mut shown = Vec::new();
     for ((kept, fork), start) in kept.iter().zip(forks).zip(starts) {
         let start = match start {
@@ -171,31 +200,19 @@ fn with_excerpts(
             Err(PortError { kind: ErrorKind::Damaged, .. }) => Some(Vec::new()),
             start => start.map_err(|error| service.failure(&error))?,
         };
-        shown.push(start.map(|start| {
-            let mut shown = describe(kept, &named(fork));
-            shown.insert("excerpt".to_owned(), excerpt(kept, &start).into());
-            shown
-        }));
+        let with = |start: Vec<u8>| {
+            let excerpt = Some(excerpt(kept, &start));
+            ShownEntry { excerpt, ..ShownEntry::of(kept, named(&fork)) }
+        };
+        shown.push(start.map(with));
     }
     Ok(shown)
 }
 
 /// Names the other current notes on the topic of an entry: who wrote them, and when.
-pub(super) fn fork_of(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Vec<Value>, Problem> {
+pub(super) fn fork_of(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Vec<ShownFork>, Problem> {
     let forks = service.shelf.forks_of(scope, std::slice::from_ref(kept)).map_err(|error| service.failure(&error))?;
     Ok(forks.first().map(|fork| named(fork)).unwrap_or_default())
-}
-
-fn named(fork: &[KeptRecord]) -> Vec<Value> {
-    let named = fork.iter().map(|other| {
-        let author = &other.record.author;
-        json!({
-            "id": other.record.id.to_string(),
-            "author": { "user": author.user.0.as_str(), "client": author.client.as_str() },
-            "at": other.record.time.millis,
-        })
-    });
-    named.collect()
 }
 
 /// Returns the entries with a record id or a reference, or the answer that there are none.
@@ -225,46 +242,4 @@ fn kind_of(name: &str) -> Result<EntryKind, Problem> {
         invalid(format!("`{}` is not a kind of entry", one_line(name, 80)))
             .hint(format!("use one of {}", kinds.join(", ")))
     })
-}
-
-/// Describes an entry, without its text.
-fn describe(kept: &KeptRecord, fork: &[Value]) -> Map<String, Value> {
-    let record = &kept.record;
-    let users: Vec<&str> = kept.confirmed.iter().map(|one| one.by.0.as_str()).collect();
-    let confirmed: Vec<Value> =
-        kept.confirmed.iter().map(|one| json!({ "by": one.by.0.as_str(), "at": one.at.0 })).collect();
-    let author = json!({ "user": record.author.user.0.as_str(), "client": record.author.client.as_str() });
-    let mut shown = Map::new();
-    let mut add = |name: &str, value: Value| drop(shown.insert(name.to_owned(), value));
-    add("id", record.id.to_string().into());
-    add("author", author);
-    add("audience", record.audience.as_str().into());
-    add("at", record.time.millis.into());
-    add("superseded_by", kept.superseded_by.map(|id| id.to_string()).into());
-    add("confirmed", confirmed.into());
-    add("confirmed_by", users.into());
-    add("fork", fork.into());
-    if kept.has_more {
-        add("more_about", true.into());
-    }
-    if let Some(entry) = kept.entry() {
-        add("reference", entry.reference.as_str().into());
-        add("kind", entry.kind.as_str().into());
-        add("origin", entry.origin.as_str().into());
-        add("title", entry.title.as_str().into());
-        add("source", entry.source.clone().into());
-        add("note", serde_json::to_value(&entry.note).unwrap_or_default());
-        add("bytes", entry.bytes.into());
-    }
-    shown
-}
-
-/// Returns the beginning of the text of an entry as it is shown. The field `bytes` of the entry has the size of the
-/// whole.
-fn excerpt(kept: &KeptRecord, start: &[u8]) -> String {
-    let text = String::from_utf8_lossy(start);
-    // The last character may be cut.
-    let is_cut = kept.entry().is_some_and(|entry| entry.bytes > EXCERPT_BYTES) && !start.is_empty();
-    let text = text.trim_end_matches(|letter: char| is_cut && letter == char::REPLACEMENT_CHARACTER);
-    if is_cut { format!("{text}…") } else { text.to_owned() }
 }

@@ -14,6 +14,7 @@ use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep_until};
@@ -38,9 +39,9 @@ const REFILL: Duration = Duration::from_secs(5 * 60);
 const RETRY_SECONDS: u64 = 5 * 60;
 
 /// The query of a listener.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+pub(super) struct Wanted {
     project: String,
     /// What the machine has read.
     #[serde(default)]

@@ -2,8 +2,8 @@
 //! caller says that a person wrote it, and it is never confirmed by being written.
 
 use axum::http::{HeaderMap, HeaderName, StatusCode};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use weir_core::wording::{flat, one_line};
 use weir_core::{EntryKind, NoteKind, Origin, Scope, WhyGone};
 use weir_http::problem::Problem;
@@ -13,14 +13,13 @@ use weir_records::{
 };
 
 use super::Service;
-use super::answers::parse_json;
 use super::callers::Caller;
-use super::entries::{Named, Place, find, fork_of};
+use super::entries::{Named, Place, ShownFork, find, fork_of};
 use super::problem::invalid;
 use super::sync::check_room;
 
 /// Names a request that may be repeated, as draft-ietf-httpapi-idempotency-key-header does.
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The longest title that is made from a text, in characters.
 const MAX_TITLE_CHARS: usize = 80;
 /// How many notes one note takes the place of.
@@ -29,7 +28,7 @@ const MAX_REPLACED: usize = 20;
 const MAX_FIELD_BYTES: usize = 1 << 10;
 
 /// The body of a note.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewNote {
     project: String,
@@ -58,6 +57,16 @@ impl NewNote {
     }
 }
 
+/// A note that was kept.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct KeptNote {
+    pub(super) id: String,
+    /// What it is called. One that is gone since has no reference.
+    pub(super) reference: Option<String>,
+    /// Other current notes on its topic.
+    pub(super) fork: Vec<ShownFork>,
+}
+
 /// Returns how a client calls a request, if it says so.
 pub(super) fn request_name(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
@@ -69,17 +78,17 @@ pub(super) fn request_name(headers: &HeaderMap) -> Result<Option<String>, Proble
 }
 
 /// Keeps a note from the body of a request that may have a name.
-pub(super) fn keep_body(service: &Service, caller: &Caller, name: Option<&str>, body: &[u8]) -> Result<Value, Problem> {
-    let note: NewNote = parse_json(body)?;
+pub(super) fn keep_named(
+    service: &Service,
+    caller: &Caller,
+    name: Option<&str>,
+    note: NewNote,
+    body: &[u8],
+) -> Result<KeptNote, Problem> {
     let content = String::from_utf8_lossy(body);
     let key = |name: &str| RequestKey::new(&caller.token.user, name, &content, service.now());
-    keep(service, caller, NewNote { request: name.map(key), ..note })
-}
-
-/// Keeps a note.
-fn keep(service: &Service, caller: &Caller, note: NewNote) -> Result<Value, Problem> {
     let old: Vec<String> = note.supersedes.clone().into_iter().collect();
-    keep_replacing(service, caller, note, &old)
+    keep_replacing(service, caller, NewNote { request: name.map(key), ..note }, &old)
 }
 
 /// Keeps a note in the place of others, which are named by record ids or references. They must exist before anything is
@@ -89,7 +98,7 @@ pub(super) fn keep_replacing(
     caller: &Caller,
     note: NewNote,
     replaced: &[String],
-) -> Result<Value, Problem> {
+) -> Result<KeptNote, Problem> {
     let failed = |error: PortError| service.failure(&error);
     if replaced.len() > MAX_REPLACED {
         return Err(invalid(format!("a note replaces at most {MAX_REPLACED} others")));
@@ -129,7 +138,7 @@ pub(super) fn keep_replacing(
 }
 
 /// Answers a request that is repeated: as the first one was, and with what that one may have left undone.
-fn kept_before(service: &Service, scope: &Scope, id: RecordId, replaced: &[String]) -> Result<Value, Problem> {
+fn kept_before(service: &Service, scope: &Scope, id: RecordId, replaced: &[String]) -> Result<KeptNote, Problem> {
     for name in replaced {
         // What is gone since needs no successor.
         let Ok(found) = find(service, scope, name) else { continue };
@@ -149,12 +158,12 @@ fn supersede(service: &Service, scope: &Scope, old: RecordId, by: RecordId) -> R
     })
 }
 
-/// Describes a note that was kept. One that is gone since has no reference.
-fn answer(service: &Service, scope: &Scope, id: RecordId) -> Result<Value, Problem> {
+/// Describes a note that was kept.
+fn answer(service: &Service, scope: &Scope, id: RecordId) -> Result<KeptNote, Problem> {
     let kept = service.shelf.get(scope, id).map_err(|error| service.failure(&error))?;
     let reference = kept.as_ref().and_then(|kept| kept.entry()).map(|entry| entry.reference.as_str().to_owned());
     let fork = kept.map_or_else(|| Ok(Vec::new()), |kept| fork_of(service, scope, &kept))?;
-    Ok(json!({ "id": id.to_string(), "reference": reference, "fork": fork }))
+    Ok(KeptNote { id: id.to_string(), reference, fork })
 }
 
 fn other_request() -> Problem {
@@ -162,18 +171,25 @@ fn other_request() -> Problem {
         .hint("repeat a request with the same body, and give each new one a key of its own")
 }
 
+/// What was confirmed, and by which record.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Confirmed {
+    confirmed: String,
+    id: String,
+}
+
 /// Confirms an entry in the name of the caller.
-pub(super) fn confirm(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Value, Problem> {
+pub(super) fn confirm(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Confirmed, Problem> {
     let scope = caller.clear_scope(service, place.project)?;
     let id = one(&find(service, &scope, name)?)?;
     check_room(service, &scope, 0)?;
     let record = service.shelf.confirm(&scope, id, service.now()).map_err(|error| service.failure(&error))?;
     service.announce(&scope);
-    Ok(json!({ "confirmed": id.to_string(), "id": record.id.to_string() }))
+    Ok(Confirmed { confirmed: id.to_string(), id: record.id.to_string() })
 }
 
 /// Which entry to forget, besides its name, and by whose right.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Removal {
     pub(super) project: String,
@@ -182,8 +198,24 @@ pub(super) struct Removal {
     pub(super) as_admin: bool,
 }
 
+/// What was removed, by which record, and what was found of it afterwards.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Forgotten {
+    pub(super) forgotten: String,
+    pub(super) id: String,
+    pub(super) left: Left,
+}
+
+/// How much of an entry was found after it was removed.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Left {
+    pub(super) log: u64,
+    pub(super) index: u64,
+    pub(super) texts: u64,
+}
+
 /// Removes an entry from the log, the index and the texts: one of the caller, or as an admin anybody's that they see.
-pub(super) fn forget(service: &Service, caller: &Caller, name: &str, removal: Removal) -> Result<Value, Problem> {
+pub(super) fn forget(service: &Service, caller: &Caller, name: &str, removal: Removal) -> Result<Forgotten, Problem> {
     let Removal { project, as_admin } = removal;
     let scope = caller.scope(project)?;
     if as_admin {
@@ -207,8 +239,8 @@ pub(super) fn forget(service: &Service, caller: &Caller, name: &str, removal: Re
         }
     })?;
     let left = forgotten.left;
-    let left = json!({ "log": left.in_log, "index": left.in_index, "texts": left.in_blobs });
-    Ok(json!({ "forgotten": id.to_string(), "id": forgotten.removal.id.to_string(), "left": left }))
+    let left = Left { log: left.in_log, index: left.in_index, texts: left.in_blobs };
+    Ok(Forgotten { forgotten: id.to_string(), id: forgotten.removal.id.to_string(), left })
 }
 
 /// Returns the id of a sealed entry, if this is one. The server knows no reference of it.

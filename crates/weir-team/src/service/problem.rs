@@ -51,7 +51,7 @@ pub(super) fn sort_of(kind: ErrorKind) -> (StatusCode, &'static str) {
         ErrorKind::Ahead => (StatusCode::CONFLICT, "Position beyond the head"),
         ErrorKind::Damaged => (StatusCode::INTERNAL_SERVER_ERROR, "Damaged"),
         ErrorKind::Full => (StatusCode::SERVICE_UNAVAILABLE, "No room"),
-        ErrorKind::Busy => (StatusCode::SERVICE_UNAVAILABLE, "Busy"),
+        ErrorKind::Busy | ErrorKind::Elsewhere => (StatusCode::SERVICE_UNAVAILABLE, "Busy"),
         ErrorKind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "Storage unavailable"),
     }
 }

@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use tokio::sync::Mutex;
-use weir_core::{ProjectKey, Scope, TenantId};
 use weir_http::answer;
 use weir_http::problem::Problem;
-use weir_records::{PortError, TokenId};
+use weir_records::PortError;
 
 use super::Service;
+use super::answers::written;
 use crate::index::Started;
 
 /// How long an answer of the storage counts.
@@ -30,6 +31,15 @@ struct LastLook {
     is_ready: bool,
 }
 
+/// What a server says that is ready.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Ready {
+    status: &'static str,
+    /// How the index was found when the server was started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<&'static str>,
+}
+
 /// Says whether the log and the accounts answer and the index has caught up with the log, and how the index was found
 /// when the server was started.
 pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
@@ -41,11 +51,7 @@ pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Respons
         let problem = problem.hint("wait; searches are answered, and say in `behind` how much they may lack");
         return Err(started.into_iter().fold(problem, |problem, started| problem.field("index", started)));
     }
-    let mut body = json!({ "status": "ready" });
-    if let Some(started) = started {
-        body["index"] = started.into();
-    }
-    Ok(answer::json(StatusCode::OK, &body))
+    Ok(answer::written_json(StatusCode::OK, written(&Ready { status: "ready", index: started })?))
 }
 
 impl Readiness {
@@ -77,13 +83,8 @@ impl Readiness {
 async fn look(service: &Arc<Service>) -> Result<(), Problem> {
     let asked = service.call(|service| {
         let failed = |error: PortError| service.failure(&error);
-        // An id and a tenant that nobody has: only whether there is an answer matters.
-        if let Some(nobody) = TokenId::parse("0000000000000000") {
-            service.accounts.token(nobody).map_err(failed)?;
-        }
-        let nowhere = Scope { tenant: TenantId("-".into()), ..Scope::project(ProjectKey("-".into())) };
-        service.shelf.ports().log.head(&nowhere).map_err(failed)?;
-        Ok(())
+        service.accounts.answers().map_err(failed)?;
+        service.shelf.ports().log.answers().map_err(failed)
     });
     asked.await
 }

@@ -7,16 +7,15 @@ mod page;
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::http::StatusCode;
-use axum::response::Response;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use weir_core::Scope;
 use weir_core::wording::{one_line, size};
-use weir_http::answer;
 use weir_http::problem::Problem;
 use weir_records::{Body, ErrorKind, Incoming, PortError, Position, Record, RecordId, Sender};
 
-use self::page::Page;
+use self::page::{Page, PlacedRecord};
 use super::Service;
 use super::answers::complaint;
 use super::callers::Caller;
@@ -33,7 +32,7 @@ const MAX_READ: usize = 20;
 const MAX_NAMED: usize = 100;
 
 /// The body of an upload.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Upload {
     project: String,
@@ -44,13 +43,40 @@ pub(super) struct Upload {
 }
 
 /// The query of a download.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Range {
     project: String,
     #[serde(default)]
     after: u64,
+    #[schemars(range(min = 1, max = MAX_DOWNLOADED))]
     limit: Option<usize>,
+}
+
+/// What became of an upload.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Uploaded {
+    /// How many of its records are new.
+    accepted: u64,
+    /// How many the log had before.
+    known: u64,
+    /// The position of the newest of them.
+    head: u64,
+}
+
+/// Part of the log, in order.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Downloaded {
+    records: Vec<PlacedRecord>,
+    /// The texts of the records, by their keys.
+    texts: BTreeMap<String, String>,
+    /// The position after which the next page begins.
+    next: u64,
+    head: u64,
+    more: bool,
+    /// The keys of texts that can no longer be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing_texts: Vec<String>,
 }
 
 /// A record that was not taken.
@@ -60,7 +86,7 @@ struct Refusal {
 }
 
 /// Takes in records of the caller.
-pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Result<Response, Problem> {
+pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Result<Uploaded, Problem> {
     let scope = caller.scope(upload.project)?;
     if upload.records.len() > MAX_UPLOADED {
         let detail = format!("an upload has at most {MAX_UPLOADED} records, and this one has {}", upload.records.len());
@@ -90,16 +116,14 @@ pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Resu
     let Position(head) = head;
     let problem = match excess {
         Some(excess) => excess.problem,
-        None if refused.is_empty() => {
-            return Ok(answer::json(StatusCode::OK, &json!({ "accepted": accepted, "known": known, "head": head })));
-        }
+        None if refused.is_empty() => return Ok(Uploaded { accepted, known, head }),
         None => refusal(service, &refused),
     };
     Err(problem.field("accepted", accepted).field("known", known).field("head", head))
 }
 
 /// Gives out the records after a position that the caller may see, with their texts.
-pub(super) fn download(service: &Service, caller: &Caller, range: &Range) -> Result<Response, Problem> {
+pub(super) fn download(service: &Service, caller: &Caller, range: &Range) -> Result<Downloaded, Problem> {
     let scope = caller.scope(range.project.clone())?;
     let limit = range.limit.unwrap_or(DEFAULT_DOWNLOADED);
     if !(1..=MAX_DOWNLOADED).contains(&limit) {
@@ -120,19 +144,8 @@ pub(super) fn download(service: &Service, caller: &Caller, range: &Range) -> Res
             break head;
         }
     };
-    // The page is moved into the answer: it is large, and `json!` would copy it.
-    let Page { records, texts, missing, .. } = page;
-    let mut answer = Map::new();
-    let mut add = |name: &str, value: Value| drop(answer.insert(name.to_owned(), value));
-    add("records", records.into());
-    add("texts", texts.into());
-    add("next", next.0.into());
-    add("head", head.0.into());
-    add("more", (next < head).into());
-    if !missing.is_empty() {
-        add("missing_texts", missing.into());
-    }
-    Ok(answer::json(StatusCode::OK, &Value::Object(answer)))
+    let Page { records, texts, missing: missing_texts, .. } = page;
+    Ok(Downloaded { records, texts, next: next.0, head: head.0, more: next < head, missing_texts })
 }
 
 /// Why the new records of an upload do not fit into the quota of the tenant.

@@ -10,20 +10,20 @@ mod shown;
 use axum::http::StatusCode;
 use rmcp::model::Tool;
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use weir_core::wording::{counted, one_line};
 use weir_http::problem::Problem;
 use weir_records::{PortError, TokenScope};
 use weir_tools::{Effect, SharedTool, schema};
 
-use self::shown::{draw, named, shown, shown_all};
+use self::shown::{draw, named, shown};
 use super::Service;
-use super::answers::complaint;
+use super::answers::{complaint, value_of};
 use super::callers::Caller;
 use super::entries::{self, Place};
-use super::notes::{self, NewNote, Removal};
+use super::notes::{self, Forgotten, Left, NewNote, Removal};
 use super::problem::invalid;
 
 /// How many queries one search may have.
@@ -32,6 +32,7 @@ const MAX_QUERIES: usize = 5;
 const MAX_FORGOTTEN: usize = 20;
 
 /// What a tool answers: a text for a model, and the same as data.
+#[derive(Serialize, JsonSchema)]
 pub(super) struct ToolAnswer {
     pub(super) text: String,
     pub(super) data: Value,
@@ -162,17 +163,17 @@ impl Declared for Search {
         for query in queries {
             let wanted = entries::Search::of_tool(project.clone(), query, limit, kind.clone(), source.clone());
             let found = entries::search(service, caller, wanted)?;
-            let hits = found["hits"].as_array().cloned().unwrap_or_default();
-            if hits.is_empty() {
+            if found.hits.is_empty() {
                 text.push_str("nothing found\n");
             }
-            hits.iter().for_each(|hit| text.push_str(&shown(hit, "excerpt", mark)));
-            if let Some(behind @ 1..) = found["behind"].as_u64() {
+            found.hits.iter().for_each(|hit| text.push_str(&shown(hit, mark)));
+            if found.behind > 0 {
+                let behind = found.behind;
                 text.push_str(&format!("{behind} newer records are not indexed yet; search again for them\n"));
             }
             results.push(found);
         }
-        Ok(ToolAnswer { text, data: json!({ "results": results }) })
+        Ok(ToolAnswer { text, data: json!({ "results": value_of(&results)? }) })
     }
 }
 
@@ -181,8 +182,11 @@ impl Declared for Get {
 
     fn run(self, service: &Service, caller: &Caller) -> Result<ToolAnswer, Problem> {
         let Self { project: Project(project), reference } = self;
-        let data = entries::get(service, caller, &reference, Place { project })?;
-        Ok(ToolAnswer { text: shown_all(&data, draw(service)?), data })
+        let found = entries::get(service, caller, &reference, Place { project })?;
+        let mark = draw(service)?;
+        let hint = found.hint.iter().map(|hint| format!("{hint}\n"));
+        let text = found.entries.iter().map(|entry| shown(entry, mark)).chain(hint).collect();
+        Ok(ToolAnswer { text, data: value_of(&found)? })
     }
 }
 
@@ -192,15 +196,14 @@ impl Declared for Annotate {
     fn run(self, service: &Service, caller: &Caller) -> Result<ToolAnswer, Problem> {
         let Self { project: Project(project), text, kind, topic, supersedes } = self;
         let note = NewNote::of_tool(project, text, kind, topic);
-        let data = notes::keep_replacing(service, caller, note, &supersedes)?;
-        let word = |field: &str| data[field].as_str().unwrap_or_default();
-        let mut text = format!("kept as [ctx:{}] {}\n", word("reference"), word("id"));
-        if let Some(fork) = data["fork"].as_array().filter(|fork| !fork.is_empty()) {
-            let others = named(fork);
+        let kept = notes::keep_replacing(service, caller, note, &supersedes)?;
+        let mut text = format!("kept as [ctx:{}] {}\n", kept.reference.as_deref().unwrap_or_default(), kept.id);
+        if !kept.fork.is_empty() {
+            let others = named(&kept.fork);
             text.push_str(&format!("others have current notes on this topic too: {others}\n"));
             text.push_str("name their ids in `supersedes` to replace them\n");
         }
-        Ok(ToolAnswer { text, data })
+        Ok(ToolAnswer { text, data: value_of(&kept)? })
     }
 }
 
@@ -217,18 +220,18 @@ impl Declared for Forget {
             let removal = Removal { project: project.clone(), as_admin: false };
             match notes::forget(service, caller, &name, removal) {
                 Ok(proof) => forgotten.push(proof),
-                Err(problem) => return Err(problem.field("forgotten_before", forgotten)),
+                Err(problem) => return Err(problem.field("forgotten_before", value_of(&forgotten)?)),
             }
         }
-        Ok(ToolAnswer { text: proof_of(&forgotten), data: json!({ "forgotten": forgotten }) })
+        Ok(ToolAnswer { text: proof_of(&forgotten), data: json!({ "forgotten": value_of(&forgotten)? }) })
     }
 }
 
 /// Says what was forgotten, and what was found of it afterwards.
-fn proof_of(forgotten: &[Value]) -> String {
+fn proof_of(forgotten: &[Forgotten]) -> String {
     let entries = counted(forgotten.len(), "entry", "entries");
-    let left = |port: &str| -> u64 { forgotten.iter().filter_map(|proof| proof["left"][port].as_u64()).sum() };
-    match (left("log"), left("index"), left("texts")) {
+    let left = |port: fn(&Left) -> u64| -> u64 { forgotten.iter().map(|proof| port(&proof.left)).sum() };
+    match (left(|left| left.log), left(|left| left.index), left(|left| left.texts)) {
         (0, 0, 0) => format!(
             "forgot {entries}; nothing is left in the log, the index and the texts of this server; backups and the \
              files of a database may keep copies until they are replaced\n"
@@ -307,7 +310,11 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_forgotten_entry_is_said() {
-        let proof = |log: u64, texts: u64| json!({ "left": { "log": log, "index": 0, "texts": texts } });
+        let proof = |log: u64, texts: u64| Forgotten {
+            forgotten: "1".into(),
+            id: "2".into(),
+            left: Left { log, index: 0, texts },
+        };
         let gone = proof_of(&[proof(0, 0)]);
         assert!(gone.starts_with("forgot 1 entry; nothing is left in the log"), "{gone}");
         let left = proof_of(&[proof(0, 0), proof(1, 1), proof(0, 1)]);

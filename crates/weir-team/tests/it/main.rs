@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod blobs;
+mod cells;
 mod index;
 mod pairings;
 mod postgres;

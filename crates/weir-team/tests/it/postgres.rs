@@ -11,5 +11,6 @@ mod reading;
 mod resuming;
 mod retention;
 pub(crate) mod support;
+mod texts;
 mod tls;
 mod writing;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use weir_core::{EntryKind, ProjectKey, Scope, TenantId, Timestamp, UserId};
 use weir_records::memory::{MemoryBlobs, MemoryLog};
-use weir_records::{Audience, Index, NewRecord, Ports, Record, SearchQuery, Shelf, Writer};
+use weir_records::{
+    ApiToken, Audience, Credential, Index, Invitation, NewRecord, Ports, Record, SearchQuery, Shelf, TokenScope, Writer,
+};
 use weir_team::TantivyIndex;
 
 /// The time of day in these tests.
@@ -64,5 +66,26 @@ pub(crate) fn assert_no_trace(folder: &Path, words: &[&str]) {
             let found = bytes.windows(word.len()).any(|window| window == word.as_bytes());
             assert!(!found, "{word} in {}", path.display());
         }
+    }
+}
+
+/// Returns a new invitation to read that a token's user makes, which is not added. It is good for three uses.
+pub(crate) fn invitation(by: &ApiToken) -> Invitation {
+    let credential = Credential::draw().unwrap();
+    Invitation {
+        id: credential.id(),
+        hash: credential.hash(),
+        tenant: by.tenant.clone(),
+        user: None,
+        scope: TokenScope::Read,
+        projects: Some(vec![ProjectKey("api".into())]),
+        token_millis: Some(60_000),
+        max_uses: 3,
+        uses: 0,
+        invited_by: by.user.clone(),
+        invited_with: by.id,
+        created_at: NOW,
+        expires_at: Timestamp(NOW.0 + 60_000),
+        revoked_at: None,
     }
 }

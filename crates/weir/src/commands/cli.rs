@@ -35,6 +35,7 @@ use super::bug;
 use super::call;
 use super::config_file;
 use super::handover;
+use super::invite;
 use super::live;
 use super::man;
 use super::notes;
@@ -138,10 +139,6 @@ fn command() -> Command {
         .global(true)
         .hide(true)
         .help("Print what a model gets: within a budget, with marks around stored text, and times in UTC");
-    let completions = Command::new("completions")
-        .about("Print shell completions")
-        .after_long_help("Example:\n  weir completions bash > ~/.local/share/bash-completion/completions/weir")
-        .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)));
     Command::new("weir")
         .version(env!("CARGO_PKG_VERSION"))
         .about(ABOUT)
@@ -168,6 +165,7 @@ fn command() -> Command {
             functions::command(),
             weir_serve::command::command(),
             sync::command(),
+            invite::command(),
             weir_proxy::command(),
             weir_ui::command(),
             mcp_command(),
@@ -175,9 +173,16 @@ fn command() -> Command {
             bug::command(),
             upgrade::command(),
             uninstall::command(),
-            completions,
+            completions_command(),
             man::command(),
         ])
+}
+
+fn completions_command() -> Command {
+    Command::new("completions")
+        .about("Print shell completions")
+        .after_long_help("Example:\n  weir completions bash > ~/.local/share/bash-completion/completions/weir")
+        .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)))
 }
 
 fn mcp_command() -> Command {
@@ -328,24 +333,12 @@ fn call(
     arguments: &ArgMatches,
 ) -> Result<ExitCode, CommandError> {
     let printing = Printing::of(context.env(), arguments);
-    if name == "policy" {
-        return printing.finish(policy::check(&context, arguments)?);
-    }
-    if name == "replay" {
-        return printing.finish(replay::run(&context, arguments)?);
-    }
-    if name == "schema" {
-        return printing.finish(functions::run(&context, arguments)?);
-    }
-    if name == "window" {
-        return printing.finish(window_report(&context, arguments)?);
+    if let Some(answer) = immediate(&context, name, arguments) {
+        return printing.finish(answer?);
     }
     if name == "prefix" {
         let count = |starts| weir_operations::counted_parts(&context, starts);
         return printing.finish(prefix::run(&context, arguments, count)?);
-    }
-    if name == upgrade::UPGRADE {
-        return printing.finish(upgrade::run(&context)?);
     }
     if name == uninstall::UNINSTALL {
         let ask = |about: &str| paint::ask(about, "Remove this? [y/N]");
@@ -360,12 +353,6 @@ fn call(
     }
     if let Some(running) = awaited(&context, name, arguments) {
         return printing.finish(runtime.block_on(running)?);
-    }
-    if name == handover::HANDOVER {
-        return printing.finish(handover::run(&context, arguments)?);
-    }
-    if name == undo::UNDO {
-        return printing.finish(undo::run(&context, arguments)?);
     }
     if name == "notes" {
         let answer = runtime.block_on(notes::review(&context, arguments))?;
@@ -386,6 +373,21 @@ fn call(
         return printing.finish(answer);
     }
     call_operation(runtime, &context, name, arguments)
+}
+
+/// Runs one of the commands that need only a context and their arguments.
+fn immediate(context: &Context, name: &str, arguments: &ArgMatches) -> Option<Result<Answer, CommandError>> {
+    Some(match name {
+        "policy" => policy::check(context, arguments),
+        "replay" => replay::run(context, arguments),
+        "schema" => functions::run(context, arguments),
+        "window" => window_report(context, arguments),
+        upgrade::UPGRADE => upgrade::run(context),
+        invite::INVITE => invite::run(context, arguments),
+        handover::HANDOVER => handover::run(context, arguments),
+        undo::UNDO => undo::run(context, arguments),
+        _ => return None,
+    })
 }
 
 /// A command that waits for other processes.

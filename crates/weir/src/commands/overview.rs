@@ -56,7 +56,6 @@ pub(crate) fn answer(env: &Env) -> Answer {
 enum StoreState {
     /// There is none yet.
     Absent,
-    /// It cannot be read.
     Unusable(CommandError),
     Read(Box<Facts>),
 }

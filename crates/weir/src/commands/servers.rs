@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use weir_clients::RECIPES;
 use weir_clients::setup::Recipe;
 use weir_context::Context;
-use weir_core::redact::redact;
+use weir_core::redact::redacted;
 use weir_core::wording::counted;
 use weir_host::answer::{Answer, one_line};
 use weir_host::error::{CommandError, ErrorKind};
@@ -177,8 +177,7 @@ fn data(name: &str, entry: &ServerEntry, state: &ServerState) -> Value {
 
 /// Returns how a server is reached, without secrets.
 fn launch(entry: &ServerEntry) -> String {
-    let shown = entry.launch.to_string();
-    one_line(&String::from_utf8_lossy(&redact(shown.as_bytes()).text), MAX_LAUNCH_CHARS)
+    one_line(&redacted(&entry.launch.to_string()), MAX_LAUNCH_CHARS)
 }
 
 /// Returns the names of the variables or headers that a server gets.

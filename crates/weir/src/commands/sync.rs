@@ -1,12 +1,13 @@
 //! `weir sync`: connects a project to a team server, or to its own repository, and exchanges notes with it. Invariants:
 //! only these options connect a project, never anything in a repository; a dry run sends nothing.
 
+mod connecting;
 mod forgetting;
 mod git;
+mod invitation;
 mod sealing;
 mod watch;
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -17,7 +18,6 @@ use weir_core::wording::{counted, one_line};
 use weir_host::answer::{Answer, references};
 use weir_host::error::{CommandError, ErrorKind};
 use weir_host::when;
-use weir_records::{HostId, MAX_NAME_BYTES, is_name};
 use weir_store::{TeamConnection, TeamDb};
 use weir_sync::{ConnectedServer, Exchange, GIT, NOTES_FOLDER, ReleasedToken, Report, Server, SharedFolder, Vault};
 
@@ -33,6 +33,7 @@ const AFTER_HELP: &str = "\
 Examples:
   weir sync --server https://weir.example.org --token-file ~/.weir-token   connect and sync
   weir-server invite ben --data /srv/weir | weir sync --server http://127.0.0.1:4747 --token-file -
+  weir sync --server https://weir.example.org --invitation FILE            the same, with an admin's invitation
   weir sync                             send new notes, and receive your teammates'
   weir sync --watch                     the same again, whenever there is something new, until Ctrl-C
   weir sync --dry-run                   print exactly what would be sent
@@ -51,7 +52,7 @@ docs/team.md has the details.";
 
 pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
-    let server = Arg::new("server").long("server").value_name("URL").requires("token-file");
+    let server = Arg::new("server").long("server").value_name("URL").requires(invitation::CREDENTIAL);
     let token = Arg::new("token-file").long("token-file").value_name("FILE").value_parser(value_parser!(PathBuf));
     let project = Arg::new("project").long("project").value_name("NAME").requires("server");
     let include = Arg::new("include").long("include").value_name("REF").num_args(1..);
@@ -68,7 +69,8 @@ pub(crate) fn command() -> Command {
         .arg(flag("dry-run", "Print what would be sent without sending it"))
         .arg(flag("quiet", "Print nothing; `weir doctor` shows a failure"))
         .arg(stop);
-    watch::with_options(forgetting::with_options(git::with_options(sealing::with_options(command))))
+    let command = forgetting::with_options(git::with_options(sealing::with_options(command)));
+    watch::with_options(invitation::with_options(command))
 }
 
 /// Runs the command. Returns `None` if nothing is to be printed.
@@ -83,7 +85,7 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     }
     let (is_dry, is_quiet) = (arguments.get_flag("dry-run"), arguments.get_flag("quiet"));
     let asked = match arguments.get_one::<String>("server") {
-        Some(url) => Some(connection(context, url, arguments)?),
+        Some(url) => Some(connecting::connection(context, url, arguments)?),
         None => git::connection(arguments)?,
     };
     // A dry run with the server that the project is connected to is one of that connection.
@@ -173,56 +175,6 @@ fn server(context: &Context, connection: &TeamConnection) -> Result<Box<dyn Serv
     let token = weir_sync::read_token(Path::new(&connection.token_file))?;
     let server = ConnectedServer::at(context.env(), &connection.server, token, connection.project.clone())?;
     Ok(Box::new(server))
-}
-
-/// Returns the connection that the options ask for. The server says whose token it is.
-fn connection(context: &Context, url: &str, arguments: &ArgMatches) -> Result<TeamConnection, CommandError> {
-    let given = arguments.get_one::<PathBuf>("token-file").cloned().unwrap_or_default();
-    let token_file = match given.as_os_str() == "-" {
-        true => {
-            let mut token = String::new();
-            std::io::stdin()
-                .take(weir_sync::MAX_TOKEN_BYTES)
-                .read_to_string(&mut token)
-                .map_err(|error| CommandError::usage(format!("cannot read the token from standard input: {error}")))?;
-            weir_sync::store_token(&context.paths().data, &token)?
-        }
-        false => context.env().folder.join(given),
-    };
-    connection_with(context, url, arguments, &token_file).inspect_err(|_| {
-        // What went wrong is said, and this connection was never made.
-        let _ = weir_sync::release_token(&context.paths().data, &context.project_stores(), &token_file);
-    })
-}
-
-fn connection_with(
-    context: &Context,
-    url: &str,
-    arguments: &ArgMatches,
-    token_file: &Path,
-) -> Result<TeamConnection, CommandError> {
-    let token = weir_sync::read_token(token_file)?;
-    let named = arguments.get_one::<String>("project").cloned().or_else(|| context.project().remote());
-    let project = named.ok_or_else(|| {
-        CommandError::usage("this project has no remote that could name it")
-            .hint("name it as the others do: --project NAME")
-    })?;
-    if !is_name(&project) {
-        return Err(CommandError::usage(format!("`{}` cannot be the name of a project", one_line(&project, 80)))
-            .hint(format!("use 1 to {MAX_NAME_BYTES} bytes without control characters")));
-    }
-    let server = ConnectedServer::at(context.env(), url, token, project.clone())?;
-    let identity = weir_sync::whose_token(&server)?;
-    let token_file = token_file.to_str().ok_or_else(|| CommandError::usage("the path of the token is not UTF-8"))?;
-    Ok(TeamConnection {
-        server: url.trim_end_matches('/').to_owned(),
-        token_file: token_file.to_owned(),
-        tenant: identity.tenant,
-        user: identity.user,
-        project,
-        host: HostId::random().map_err(|error| CommandError::broken(&error.to_string()))?.to_string(),
-        ..TeamConnection::default()
-    })
 }
 
 /// Whether the project of a store is connected to the place that the options ask for.

@@ -16,7 +16,6 @@ const SOON: i64 = 5 * 60_000;
 /// The cache of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PromptCache {
-    /// When it expires.
     expires: Timestamp,
     /// The tokens that the next request writes if it has.
     tokens: u64,

@@ -39,4 +39,5 @@ mod support;
 mod sync;
 mod team;
 mod ui;
+mod upgrade;
 mod window;

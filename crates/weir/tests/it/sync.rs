@@ -2,6 +2,7 @@
 
 mod git;
 mod hazards;
+mod invitations;
 mod killed;
 mod news;
 mod sealed;

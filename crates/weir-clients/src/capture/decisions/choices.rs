@@ -6,7 +6,6 @@ use weir_core::{Event, EventKind, Priority};
 
 use super::{LowercaseSentence, Phrases, event, sentences, without_fillers};
 
-/// The maximum length of the option that is repeated.
 const MAX_OPTION_BYTES: usize = 200;
 /// The length of a message that is searched for options, in bytes.
 const MAX_EXAMINED_BYTES: usize = 16 << 10;
@@ -51,7 +50,6 @@ struct Label {
     is_named: bool,
 }
 
-/// Returns the label that a sentence chooses.
 fn label(sentence: &str) -> Option<Label> {
     let lower = sentence.to_lowercase().replace('’', "'");
     let words = LowercaseSentence(without_fillers(&lower));

@@ -1,7 +1,8 @@
 //! Tests of the events that tool calls turn into.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use serde_json::json;
+use weir_check::Checked;
 
 use super::{check, failed_shell, failing, hook, in_subagent, shell, shown, used, used_with};
 use crate::capture::{events, explain_fixes, fixes, without_analysis};
@@ -10,47 +11,37 @@ use crate::{Hook, Point, Tool};
 #[test]
 fn files_are_named_as_the_project_sees_them() {
     let read = |path: &str| used("Read", Tool::Read { path: path.into(), part: false }, "text");
-    check(
-        &read("/home/dev/project/src/a.rs"),
-        expect![[r#"file P4 | read src/a.rs | {"path":"src/a.rs","how":"read"}"#]],
-    );
-    check(
-        &read("/home/dev/project2/a.rs"),
-        expect![[r#"file P4 | read /home/dev/project2/a.rs | {"path":"/home/dev/project2/a.rs","how":"read"}"#]],
-    );
-    check(&read("./a.rs"), expect![[r#"file P4 | read a.rs | {"path":"a.rs","how":"read"}"#]]);
-    check(&read("/home/dev/project/CLAUDE.md"), expect![[r#"rule P3 | rules of CLAUDE.md | {"path":"CLAUDE.md"}"#]]);
-    check(
-        &used("Edit", Tool::Edit { path: "/home/dev/project/a\nb.rs".into() }, ""),
-        expect![[r#"file P2 | edited a b.rs | {"path":"a b.rs","how":"edited"}"#]],
-    );
-    check(
-        &used("Write", Tool::Write { path: "new.rs".into() }, ""),
-        expect![[r#"file P2 | wrote new.rs | {"path":"new.rs","how":"wrote"}"#]],
-    );
-    check(&used("Grep", Tool::Search { pattern: "fn main".into() }, ""), expect!["file P4 | searched for fn main |"]);
+    check(&read("/home/dev/project/src/a.rs"))
+        .shows(&expect![[r#"file P4 | read src/a.rs | {"path":"src/a.rs","how":"read"}"#]]);
+    check(&read("/home/dev/project2/a.rs")).shows(&expect![[
+        r#"file P4 | read /home/dev/project2/a.rs | {"path":"/home/dev/project2/a.rs","how":"read"}"#
+    ]]);
+    check(&read("./a.rs")).shows(&expect![[r#"file P4 | read a.rs | {"path":"a.rs","how":"read"}"#]]);
+    check(&read("/home/dev/project/CLAUDE.md"))
+        .shows(&expect![[r#"rule P3 | rules of CLAUDE.md | {"path":"CLAUDE.md"}"#]]);
+    check(&used("Edit", Tool::Edit { path: "/home/dev/project/a\nb.rs".into() }, ""))
+        .shows(&expect![[r#"file P2 | edited a b.rs | {"path":"a b.rs","how":"edited"}"#]]);
+    check(&used("Write", Tool::Write { path: "new.rs".into() }, ""))
+        .shows(&expect![[r#"file P2 | wrote new.rs | {"path":"new.rs","how":"wrote"}"#]]);
+    check(&used("Grep", Tool::Search { pattern: "fn main".into() }, ""))
+        .shows(&expect!["file P4 | searched for fn main |"]);
     let patch = "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-a\n+b\n*** Add File: b.rs\n+x\n*** Delete File: c.rs\n*** End Patch";
-    check(
-        &used_with("apply_patch", Tool::Other, &json!({ "input": patch }), "Done!"),
-        expect![[r#"
+    check(&used_with("apply_patch", Tool::Other, &json!({ "input": patch }), "Done!")).shows(&expect![[r#"
         file P2 | edited src/a.rs | {"path":"src/a.rs","how":"edited"}
         file P2 | wrote b.rs | {"path":"b.rs","how":"wrote"}
-        file P2 | deleted c.rs | {"path":"c.rs","how":"deleted"}"#]],
-    );
-    check(
-        &shell("cat > a.txt <<'EOF'\ntext\nEOF\nsed -i 's/a/b/' b.txt c.txt && echo x | tee -a d.txt > /dev/null", ""),
-        expect![[r#"
-            file P2 | wrote a.txt | {"path":"a.txt","how":"wrote","ran":"cat > a.txt …"}
-            file P2 | edited b.txt | {"path":"b.txt","how":"edited"}
-            file P2 | edited c.txt | {"path":"c.txt","how":"edited"}
-            file P2 | wrote d.txt | {"path":"d.txt","how":"wrote"}"#]],
-    );
-    check(
-        &shell("cargo test > log.txt 2>&1; echo $? > /tmp/code", ""),
-        expect![[
-            r#"tool P4 | ran cargo test | {"subject":"cargo test","ran":"cargo test > log.txt 2>&1; echo $? > /tmp/code"}"#
-        ]],
-    );
+        file P2 | deleted c.rs | {"path":"c.rs","how":"deleted"}"#]]);
+    check(&shell(
+        "cat > a.txt <<'EOF'\ntext\nEOF\nsed -i 's/a/b/' b.txt c.txt && echo x | tee -a d.txt > /dev/null",
+        "",
+    ))
+    .shows(&expect![[r#"
+        file P2 | wrote a.txt | {"path":"a.txt","how":"wrote","ran":"cat > a.txt …"}
+        file P2 | edited b.txt | {"path":"b.txt","how":"edited"}
+        file P2 | edited c.txt | {"path":"c.txt","how":"edited"}
+        file P2 | wrote d.txt | {"path":"d.txt","how":"wrote"}"#]]);
+    check(&shell("cargo test > log.txt 2>&1; echo $? > /tmp/code", "")).shows(&expect![[
+        r#"tool P4 | ran cargo test | {"subject":"cargo test","ran":"cargo test > log.txt 2>&1; echo $? > /tmp/code"}"#
+    ]]);
 }
 
 #[test]
@@ -59,76 +50,54 @@ fn how_a_command_in_the_background_ends_is_not_known() {
     if let Point::AfterTool(call, _) = &mut push.point {
         call.background = true;
     }
-    check(&push, expect![[r#"tool P4 | ran git push | {"subject":"git push"}"#]]);
+    check(&push).shows(&expect![[r#"tool P4 | ran git push | {"subject":"git push"}"#]]);
 }
 
 #[test]
 fn git_commands_that_change_something() {
-    check(
-        &shell("git commit -m 'Add x'", "[main 1a2b3c4] Add x\n 1 file changed"),
-        expect![[
+    check(&shell("git commit -m 'Add x'", "[main 1a2b3c4] Add x\n 1 file changed")).shows(&expect![[
             r#"git P2 | git commit 1a2b3c4: Add x | {"command":"commit","branch":"main","commit":"1a2b3c4","ran":"git commit -m 'Add x'"}"#
-        ]],
-    );
-    check(
-        &shell("git add -A && git commit -qam \"Fix y\n\nbody\" && git push", ""),
-        expect![[r#"
-            git P2 | git commit: Fix y | {"command":"commit","ran":"git add -A && git commit -qam \"Fix y …"}
-            git P2 | git push | {"command":"push"}"#]],
-    );
-    check(
-        &shell("git commit -m x; git push", "On branch main\nnothing to commit, working tree clean"),
-        expect![[r#"git P2 | git push | {"command":"push","ran":"git commit -m x; git push"}"#]],
-    );
-    check(
-        &shell("git commit -qm x && git status", "On branch main\nnothing to commit, working tree clean"),
-        expect![[r#"git P2 | git commit: x | {"command":"commit","ran":"git commit -qm x && git status"}"#]],
-    );
-    check(
-        &shell("git commit -m \"$(cat <<'EOF'\nIt's done (really)\n\nmore\nEOF\n)\"", ""),
-        expect![[r#"git P2 | git commit: It's done (really) | {"command":"commit","ran":"git commit -m …"}"#]],
-    );
-    check(
-        &shell("git commit -F - <<EOF\nFrom here\nEOF", "[fix/a 1234567890ab] From here"),
-        expect![[
+        ]]);
+    check(&shell("git add -A && git commit -qam \"Fix y\n\nbody\" && git push", "")).shows(&expect![[r#"
+        git P2 | git commit: Fix y | {"command":"commit","ran":"git add -A && git commit -qam \"Fix y …"}
+        git P2 | git push | {"command":"push"}"#]]);
+    check(&shell("git commit -m x; git push", "On branch main\nnothing to commit, working tree clean"))
+        .shows(&expect![[r#"git P2 | git push | {"command":"push","ran":"git commit -m x; git push"}"#]]);
+    check(&shell("git commit -qm x && git status", "On branch main\nnothing to commit, working tree clean"))
+        .shows(&expect![[r#"git P2 | git commit: x | {"command":"commit","ran":"git commit -qm x && git status"}"#]]);
+    check(&shell("git commit -m \"$(cat <<'EOF'\nIt's done (really)\n\nmore\nEOF\n)\"", ""))
+        .shows(&expect![[r#"git P2 | git commit: It's done (really) | {"command":"commit","ran":"git commit -m …"}"#]]);
+    check(&shell("git commit -F - <<EOF\nFrom here\nEOF", "[fix/a 1234567890ab] From here")).shows(&expect![[
             r#"git P2 | git commit 1234567890ab: From here | {"command":"commit","branch":"fix/a","commit":"1234567890ab","ran":"git commit -F - …"}"#
-        ]],
-    );
-    check(
-        &shell("cd x && GIT_TRACE=1 git -C ../y --no-pager checkout -b feature/z origin/main", ""),
-        expect![[
+        ]]);
+    check(&shell("cd x && GIT_TRACE=1 git -C ../y --no-pager checkout -b feature/z origin/main", "")).shows(&expect![[
             r#"git P2 | git checkout -b feature/z origin/main | {"command":"checkout","branch":"feature/z","folder":"../y","ran":"GIT_TRACE=1 git -C ../y --no-pager checkout -b feature/z origin/main"}"#
-        ]],
-    );
+        ]]);
     check(
         &shell("git switch main; git merge --no-ff feature/z; git tag v1; git branch -D feature/z; git stash pop", ""),
-        expect![[r#"
-            git P2 | git switch main | {"command":"switch","branch":"main","ran":"git switch main; git merge --no-ff feature/z; git tag v1; git branch -D feature/z; git stash pop"}
-            git P2 | git merge --no-ff feature/z | {"command":"merge"}
-            git P2 | git tag v1 | {"command":"tag"}
-            git P2 | git branch -D feature/z | {"command":"branch"}
-            git P2 | git stash pop | {"command":"stash"}"#]],
-    );
-    check(
-        &shell("git checkout -- src/a.rs", ""),
-        expect![[r#"git P2 | git checkout -- src/a.rs | {"command":"checkout","ran":"git checkout -- src/a.rs"}"#]],
-    );
+    )
+    .shows(&expect![[r#"
+        git P2 | git switch main | {"command":"switch","branch":"main","ran":"git switch main; git merge --no-ff feature/z; git tag v1; git branch -D feature/z; git stash pop"}
+        git P2 | git merge --no-ff feature/z | {"command":"merge"}
+        git P2 | git tag v1 | {"command":"tag"}
+        git P2 | git branch -D feature/z | {"command":"branch"}
+        git P2 | git stash pop | {"command":"stash"}"#]]);
+    check(&shell("git checkout -- src/a.rs", "")).shows(&expect![[
+        r#"git P2 | git checkout -- src/a.rs | {"command":"checkout","ran":"git checkout -- src/a.rs"}"#
+    ]]);
 }
 
 #[test]
 fn of_a_script_that_failed_only_commits_that_git_reports_count() {
     check(
         &failed_shell("git commit -m a && git push", 1, "[main (root-commit) 1a2b3c4] a\nerror: failed to push"),
-        expect![[r#"
-            error P2 | git commit -m a && git push: error: failed to push | {"subject":"git commit -m a && git push","exit":1,"ran":"git commit -m a && git push"}
-            git P2 | git commit 1a2b3c4: a | {"command":"commit","branch":"main","commit":"1a2b3c4"}"#]],
-    );
-    check(
-        &failed_shell("git push", 1, "error: failed to push some refs"),
-        expect![[
-            r#"error P2 | git push: error: failed to push some refs | {"subject":"git push","exit":1,"ran":"git push"}"#
-        ]],
-    );
+    )
+    .shows(&expect![[r#"
+        error P2 | git commit -m a && git push: error: failed to push | {"subject":"git commit -m a && git push","exit":1,"ran":"git commit -m a && git push"}
+        git P2 | git commit 1a2b3c4: a | {"command":"commit","branch":"main","commit":"1a2b3c4"}"#]]);
+    check(&failed_shell("git push", 1, "error: failed to push some refs")).shows(&expect![[
+        r#"error P2 | git push: error: failed to push some refs | {"subject":"git push","exit":1,"ran":"git push"}"#
+    ]]);
 }
 
 #[test]
@@ -146,50 +115,38 @@ fn git_commands_that_only_look() {
 #[test]
 fn tasks_in_the_words_of_each_client() {
     let tasks = |name: &str, input| used_with(name, Tool::Tasks, &input, "");
-    check(
-        &tasks(
-            "TodoWrite",
-            json!({ "todos": [
-            { "content": "read", "status": "completed", "activeForm": "reading" },
-            { "content": "write", "status": "in_progress" },
-            { "content": "test", "status": "pending" },
-            { "content": "old", "status": "cancelled" },
-        ] }),
-        ),
-        expect![[
+    check(&tasks(
+        "TodoWrite",
+        json!({ "todos": [
+        { "content": "read", "status": "completed", "activeForm": "reading" },
+        { "content": "write", "status": "in_progress" },
+        { "content": "test", "status": "pending" },
+        { "content": "old", "status": "cancelled" },
+    ] }),
+    ))
+    .shows(&expect![[
             r#"task P1 | 1 of 4 done; now: write; next: test | {"tasks":[{"text":"read","state":"done"},{"text":"write","state":"now"},{"text":"test","state":"open"},{"text":"old","state":"dropped"}]}"#
-        ]],
-    );
-    check(
-        &tasks("update_plan", json!({ "explanation": "x", "plan": [{ "step": "a", "status": "pending" }] })),
-        expect![[r#"task P1 | 0 of 1 done; next: a | {"tasks":[{"text":"a","state":"open"}]}"#]],
-    );
-    check(
-        &tasks("write_todos", json!({ "todos": [{ "description": "a", "status": "in_progress" }] })),
-        expect![[r#"task P1 | 0 of 1 done; now: a | {"tasks":[{"text":"a","state":"now"}]}"#]],
-    );
-    check(
-        &tasks("todowrite", json!({ "todos": [{ "id": 7, "content": "a", "priority": "high" }] })),
-        expect![[r#"task P1 | 0 of 1 done; next: a | {"tasks":[{"key":"7","text":"a","state":"open"}]}"#]],
-    );
-    check(
-        &tasks(
-            "manage_todo_list",
-            json!({ "operation": "write", "todoList": [{ "id": 1, "title": "a", "status": "not-started" }] }),
-        ),
-        expect![[r#"task P1 | 0 of 1 done; next: a | {"tasks":[{"key":"1","text":"a","state":"open"}]}"#]],
-    );
-    check(
-        &tasks("update_todo", json!({ "todos": "# Plan\n- [x] read\n- [ ] write" })),
-        expect![[
+        ]]);
+    check(&tasks("update_plan", json!({ "explanation": "x", "plan": [{ "step": "a", "status": "pending" }] })))
+        .shows(&expect![[r#"task P1 | 0 of 1 done; next: a | {"tasks":[{"text":"a","state":"open"}]}"#]]);
+    check(&tasks("write_todos", json!({ "todos": [{ "description": "a", "status": "in_progress" }] })))
+        .shows(&expect![[r#"task P1 | 0 of 1 done; now: a | {"tasks":[{"text":"a","state":"now"}]}"#]]);
+    check(&tasks("todowrite", json!({ "todos": [{ "id": 7, "content": "a", "priority": "high" }] })))
+        .shows(&expect![[r#"task P1 | 0 of 1 done; next: a | {"tasks":[{"key":"7","text":"a","state":"open"}]}"#]]);
+    check(&tasks(
+        "manage_todo_list",
+        json!({ "operation": "write", "todoList": [{ "id": 1, "title": "a", "status": "not-started" }] }),
+    ))
+    .shows(&expect![[r#"task P1 | 0 of 1 done; next: a | {"tasks":[{"key":"1","text":"a","state":"open"}]}"#]]);
+    check(&tasks("update_todo", json!({ "todos": "# Plan\n- [x] read\n- [ ] write" }))).shows(&expect![[
             r#"task P1 | 1 of 2 done; next: write | {"tasks":[{"text":"read","state":"done"},{"text":"write","state":"open"}]}"#
-        ]],
-    );
-    check(
-        &tasks("TodoWrite", json!({ "merge": true, "todos": [{ "id": "2", "status": "completed" }, { "id": "3" }] })),
-        expect![[r#"task P1 | task done: #2 | {"task":{"key":"2","state":"done"}}"#]],
-    );
-    check(&tasks("TodoWrite", json!({})), expect![""]);
+        ]]);
+    check(&tasks(
+        "TodoWrite",
+        json!({ "merge": true, "todos": [{ "id": "2", "status": "completed" }, { "id": "3" }] }),
+    ))
+    .shows(&expect![[r#"task P1 | task done: #2 | {"task":{"key":"2","state":"done"}}"#]]);
+    check(&tasks("TodoWrite", json!({}))).shows(&expect![""]);
 }
 
 #[test]
@@ -204,12 +161,10 @@ fn a_new_task_has_the_key_that_the_client_gave_it() {
         "Created task 3: Do it",
         "Task created successfully.\n\n<system-reminder>\nNew task created: {\n  \"id\": \"3\",\n  \"title\": \"Do it\"\n}",
     ] {
-        check(
-            &created(output),
-            expect![[r#"task P1 | task open: Do it | {"task":{"key":"3","text":"Do it","state":"open"}}"#]],
-        );
+        check(&created(output))
+            .shows(&expect![[r#"task P1 | task open: Do it | {"task":{"key":"3","text":"Do it","state":"open"}}"#]]);
     }
-    check(&created(""), expect![[r#"task P1 | task open: Do it | {"task":{"text":"Do it","state":"open"}}"#]]);
+    check(&created("")).shows(&expect![[r#"task P1 | task open: Do it | {"task":{"text":"Do it","state":"open"}}"#]]);
 }
 
 #[test]
@@ -217,38 +172,26 @@ fn changes_of_a_task_are_found_by_its_key() {
     let tasks = |name: &str, input, output: &str| used_with(name, Tool::Tasks, &input, output);
     let changed = r#"{"success":true,"taskId":"3","updatedFields":["status"],"statusChange":{"from":"pending","to":"completed"}}"#;
     for output in ["", "Updated task #3 status", changed] {
-        check(
-            &tasks("TaskUpdate", json!({ "taskId": "3", "status": "completed" }), output),
-            expect![[r#"task P1 | task done: #3 | {"task":{"key":"3","state":"done"}}"#]],
-        );
+        check(&tasks("TaskUpdate", json!({ "taskId": "3", "status": "completed" }), output))
+            .shows(&expect![[r#"task P1 | task done: #3 | {"task":{"key":"3","state":"done"}}"#]]);
     }
-    check(
-        &tasks("TaskUpdate", json!({ "taskId": "3", "status": "deleted" }), ""),
-        expect![[r#"task P1 | task dropped: #3 | {"task":{"key":"3","state":"dropped"}}"#]],
-    );
-    check(
-        &tasks("TaskUpdate", json!({ "taskId": "3", "subject": "Do it well" }), ""),
-        expect![[r#"task P1 | task changed: Do it well | {"task":{"key":"3","text":"Do it well"}}"#]],
-    );
+    check(&tasks("TaskUpdate", json!({ "taskId": "3", "status": "deleted" }), ""))
+        .shows(&expect![[r#"task P1 | task dropped: #3 | {"task":{"key":"3","state":"dropped"}}"#]]);
+    check(&tasks("TaskUpdate", json!({ "taskId": "3", "subject": "Do it well" }), ""))
+        .shows(&expect![[r#"task P1 | task changed: Do it well | {"task":{"key":"3","text":"Do it well"}}"#]]);
     // A new description does not rename a task, and a task that waits for another is still what it was.
-    check(
-        &tasks("TaskUpdate", json!({ "taskId": "3", "status": "completed", "description": "found the cause" }), ""),
-        expect![[r#"task P1 | task done: #3 | {"task":{"key":"3","state":"done"}}"#]],
-    );
-    check(
-        &tasks("TaskUpdate", json!({ "taskId": "3", "addBlockedBy": ["1"] }), "Updated task #3 blockedBy"),
-        expect![""],
-    );
+    check(&tasks("TaskUpdate", json!({ "taskId": "3", "status": "completed", "description": "found the cause" }), ""))
+        .shows(&expect![[r#"task P1 | task done: #3 | {"task":{"key":"3","state":"done"}}"#]]);
+    check(&tasks("TaskUpdate", json!({ "taskId": "3", "addBlockedBy": ["1"] }), "Updated task #3 blockedBy"))
+        .shows(&expect![""]);
     let unknown = r#"{"success":false,"taskId":"9","updatedFields":[],"error":"Task not found"}"#;
-    check(&tasks("TaskUpdate", json!({ "taskId": "9", "status": "completed" }), unknown), expect![""]);
-    check(
-        &tasks(
-            "tracker_update_task",
-            json!({ "id": "a1b2c3", "status": "closed" }),
-            "Updated task a1b2c3. Status: closed",
-        ),
-        expect![[r#"task P1 | task done: #a1b2c3 | {"task":{"key":"a1b2c3","state":"done"}}"#]],
-    );
+    check(&tasks("TaskUpdate", json!({ "taskId": "9", "status": "completed" }), unknown)).shows(&expect![""]);
+    check(&tasks(
+        "tracker_update_task",
+        json!({ "id": "a1b2c3", "status": "closed" }),
+        "Updated task a1b2c3. Status: closed",
+    ))
+    .shows(&expect![[r#"task P1 | task done: #a1b2c3 | {"task":{"key":"a1b2c3","state":"done"}}"#]]);
 }
 
 #[test]
@@ -259,27 +202,23 @@ fn a_look_at_the_tasks_corrects_what_is_known() {
         "#1 [completed] Read it\n#2 [in_progress] Write it [blocked by #1]",
         "- [1] Read it (closed)\n- [2] Write it (in_progress)",
     ] {
-        check(
-            &tasks("TaskList", json!({}), output),
-            expect![[
+        check(&tasks("TaskList", json!({}), output)).shows(&expect![[
                 r#"task P1 | 1 of 2 done; now: Write it | {"tasks":[{"key":"1","text":"Read it","state":"done"},{"key":"2","text":"Write it","state":"now"}]}"#
-            ]],
-        );
+            ]]);
     }
-    check(&tasks("TaskList", json!({}), r#"{"tasks":[]}"#), expect![[r#"task P1 | 0 of 0 done | {"tasks":[]}"#]]);
-    check(&tasks("TaskList", json!({}), "No tasks found"), expect![[r#"task P1 | 0 of 0 done | {"tasks":[]}"#]]);
-    check(&tasks("TaskList", json!({}), "something else"), expect![""]);
+    check(&tasks("TaskList", json!({}), r#"{"tasks":[]}"#))
+        .shows(&expect![[r#"task P1 | 0 of 0 done | {"tasks":[]}"#]]);
+    check(&tasks("TaskList", json!({}), "No tasks found")).shows(&expect![[r#"task P1 | 0 of 0 done | {"tasks":[]}"#]]);
+    check(&tasks("TaskList", json!({}), "something else")).shows(&expect![""]);
     // A part of the list says nothing about the rest.
-    check(&tasks("tracker_list_tasks", json!({ "status": "open" }), "- [2] Write it (open)"), expect![""]);
-    check(
-        &tasks(
-            "TaskGet",
-            json!({ "taskId": "2" }),
-            r#"{"task":{"id":"2","subject":"Write it","description":"all","status":"completed","blocks":[]}}"#,
-        ),
-        expect![[r#"task P1 | task done: Write it | {"task":{"key":"2","text":"Write it","state":"done"}}"#]],
-    );
-    check(&tasks("TaskGet", json!({ "taskId": "2" }), r#"{"task":null}"#), expect![""]);
+    check(&tasks("tracker_list_tasks", json!({ "status": "open" }), "- [2] Write it (open)")).shows(&expect![""]);
+    check(&tasks(
+        "TaskGet",
+        json!({ "taskId": "2" }),
+        r#"{"task":{"id":"2","subject":"Write it","description":"all","status":"completed","blocks":[]}}"#,
+    ))
+    .shows(&expect![[r#"task P1 | task done: Write it | {"task":{"key":"2","text":"Write it","state":"done"}}"#]]);
+    check(&tasks("TaskGet", json!({ "taskId": "2" }), r#"{"task":null}"#)).shows(&expect![""]);
 }
 
 #[test]
@@ -291,98 +230,74 @@ fn tasks_of_a_session_with_claude() {
         });
         (crate::find("claude").unwrap().decode)(&crate::Wire::new("PostToolUse", &payload)).unwrap()
     };
-    check(
-        &decode("TaskCreate", json!({ "subject": "Do it" }), json!({ "task": { "id": "3", "subject": "Do it" } })),
-        expect![[r#"task P1 | task open: Do it | {"task":{"key":"3","text":"Do it","state":"open"}}"#]],
-    );
-    check(
-        &decode("TaskList", json!({}), json!({ "tasks": [{ "id": "3", "subject": "Do it", "status": "completed" }] })),
-        expect![[r#"task P1 | 1 of 1 done | {"tasks":[{"key":"3","text":"Do it","state":"done"}]}"#]],
-    );
+    check(&decode("TaskCreate", json!({ "subject": "Do it" }), json!({ "task": { "id": "3", "subject": "Do it" } })))
+        .shows(&expect![[r#"task P1 | task open: Do it | {"task":{"key":"3","text":"Do it","state":"open"}}"#]]);
+    check(&decode(
+        "TaskList",
+        json!({}),
+        json!({ "tasks": [{ "id": "3", "subject": "Do it", "status": "completed" }] }),
+    ))
+    .shows(&expect![[r#"task P1 | 1 of 1 done | {"tasks":[{"key":"3","text":"Do it","state":"done"}]}"#]]);
 }
 
 #[test]
 fn failures_say_why() {
-    check(
-        &failed_shell(
-            "cd a && cargo test -p x 2>&1",
-            101,
-            "running 2 tests\n\nthread 'a' (7) panicked at src/a.rs:3:5:\nassertion failed: x\n\ntest result: FAILED. 1 passed; 1 failed\n\nerror: test failed, to rerun pass `--lib`\n",
-        ),
-        expect![[
+    check(&failed_shell(
+        "cd a && cargo test -p x 2>&1",
+        101,
+        "running 2 tests\n\nthread 'a' (7) panicked at src/a.rs:3:5:\nassertion failed: x\n\ntest result: FAILED. 1 passed; 1 failed\n\nerror: test failed, to rerun pass `--lib`\n",
+    ))
+    .shows(&expect![[
             r#"error P1 | cargo test -p x: thread 'a' (7) panicked at src/a.rs:3:5: assertion failed: x | {"subject":"cargo test -p x","exit":101,"ran":"cargo test -p x 2>&1"}"#
-        ]],
-    );
-    check(
-        &failed_shell(
-            "cargo build",
-            101,
-            "warning: unused\nerror[E0308]: mismatched types\n --> src/a.rs:1:1\nerror: could not compile `x`",
-        ),
-        expect![[
+        ]]);
+    check(&failed_shell(
+        "cargo build",
+        101,
+        "warning: unused\nerror[E0308]: mismatched types\n --> src/a.rs:1:1\nerror: could not compile `x`",
+    ))
+    .shows(&expect![[
             r#"error P1 | cargo build: error[E0308]: mismatched types | {"subject":"cargo build","exit":101,"ran":"cargo build"}"#
-        ]],
-    );
-    check(
-        &failed_shell(
-            "python3 a.py",
-            1,
-            "Traceback (most recent call last):\n  File \"a.py\", line 1\n    x()\nValueError: bad value\n",
-        ),
-        expect![[
-            r#"error P2 | python3 a.py: ValueError: bad value | {"subject":"python3 a.py","exit":1,"ran":"python3 a.py"}"#
-        ]],
-    );
-    check(
-        &failed_shell("gcc a.c", 1, "a.c: In function 'main':\na.c:3:5: error: expected ';'\n"),
-        expect![[
-            r#"error P1 | gcc a.c: a.c:3:5: error: expected ';' | {"subject":"gcc a.c","exit":1,"ran":"gcc a.c"}"#
-        ]],
-    );
-    check(
-        &failed_shell("npm test", 1, "\u{1b}[31mFAIL\u{1b}[0m src/a.test.js\n  ● adds\n"),
-        expect![[r#"error P1 | npm test: FAIL src/a.test.js | {"subject":"npm test","exit":1,"ran":"npm test"}"#]],
-    );
-    check(
-        &failed_shell("foo", 127, "bash: foo: command not found"),
-        expect![[
-            r#"error P4 | foo: bash: foo: command not found | {"subject":"foo","exit":127,"slip":true,"ran":"foo"}"#
-        ]],
-    );
-    check(
-        &failed_shell("exit 3", 3, ""),
-        expect![[r#"error P2 | exit 3: exit code 3 | {"subject":"exit 3","exit":3,"ran":"exit 3"}"#]],
-    );
-    check(
-        &failed_shell("sh -c 'exit 2'; ./x.sh", 2, "one\ntwo\n"),
-        expect![[r#"error P2 | ./x.sh: two | {"subject":"./x.sh","exit":2,"ran":"sh -c 'exit 2'; ./x.sh"}"#]],
-    );
+        ]]);
+    check(&failed_shell(
+        "python3 a.py",
+        1,
+        "Traceback (most recent call last):\n  File \"a.py\", line 1\n    x()\nValueError: bad value\n",
+    ))
+    .shows(&expect![[
+        r#"error P2 | python3 a.py: ValueError: bad value | {"subject":"python3 a.py","exit":1,"ran":"python3 a.py"}"#
+    ]]);
+    check(&failed_shell("gcc a.c", 1, "a.c: In function 'main':\na.c:3:5: error: expected ';'\n")).shows(&expect![[
+        r#"error P1 | gcc a.c: a.c:3:5: error: expected ';' | {"subject":"gcc a.c","exit":1,"ran":"gcc a.c"}"#
+    ]]);
+    check(&failed_shell("npm test", 1, "\u{1b}[31mFAIL\u{1b}[0m src/a.test.js\n  ● adds\n")).shows(&expect![[
+        r#"error P1 | npm test: FAIL src/a.test.js | {"subject":"npm test","exit":1,"ran":"npm test"}"#
+    ]]);
+    check(&failed_shell("foo", 127, "bash: foo: command not found")).shows(&expect![[
+        r#"error P4 | foo: bash: foo: command not found | {"subject":"foo","exit":127,"slip":true,"ran":"foo"}"#
+    ]]);
+    check(&failed_shell("exit 3", 3, ""))
+        .shows(&expect![[r#"error P2 | exit 3: exit code 3 | {"subject":"exit 3","exit":3,"ran":"exit 3"}"#]]);
+    check(&failed_shell("sh -c 'exit 2'; ./x.sh", 2, "one\ntwo\n"))
+        .shows(&expect![[r#"error P2 | ./x.sh: two | {"subject":"./x.sh","exit":2,"ran":"sh -c 'exit 2'; ./x.sh"}"#]]);
 }
 
 #[test]
 fn tools_that_failed_and_those_that_the_user_refused() {
     check(
         &failing(used("Edit", Tool::Edit { path: "a.rs".into() }, "String to replace not found in file."), None),
-        expect![[
+    )
+    .shows(&expect![[
             r#"error P4 | Edit a.rs: String to replace not found in file. | {"subject":"Edit a.rs","slip":true,"file":"a.rs"}"#
-        ]],
-    );
-    check(
-        &failing(used("mcp__x__y", Tool::Mcp { server: "x".into(), tool: "y".into() }, ""), None),
-        expect![[r#"error P2 | mcp x/y: failed | {"subject":"mcp x/y"}"#]],
-    );
-    check(
-        &failing(shell("rm -rf x", "The user doesn't want to proceed with this tool use. It was rejected"), None),
-        expect![[r#"rejected P2 | the user refused: rm -rf x | {"refused":"rm -rf x"}"#]],
-    );
+        ]]);
+    check(&failing(used("mcp__x__y", Tool::Mcp { server: "x".into(), tool: "y".into() }, ""), None))
+        .shows(&expect![[r#"error P2 | mcp x/y: failed | {"subject":"mcp x/y"}"#]]);
+    check(&failing(shell("rm -rf x", "The user doesn't want to proceed with this tool use. It was rejected"), None))
+        .shows(&expect![[r#"rejected P2 | the user refused: rm -rf x | {"refused":"rm -rf x"}"#]]);
     let said =
         "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse git rm";
-    check(
-        &failing(shell("rm -rf x", said), None),
-        expect![[r#"
+    check(&failing(shell("rm -rf x", said), None)).shows(&expect![[r#"
         rejected P2 | the user refused: rm -rf x | {"refused":"rm -rf x"}
-        correction P1 | use git rm |"#]],
-    );
+        correction P1 | use git rm |"#]]);
     let saying = |what: &str| format!("The user doesn't want to proceed with this tool use. the user said:\n{what}");
     for question in [
         "what does lint say now?",
@@ -399,8 +314,8 @@ fn tools_that_failed_and_those_that_the_user_refused() {
     let asked = Tool::Question { text: "Which one?".into() };
     let declined =
         saying("The user wants to clarify these questions.\n    This means they may have additional information.");
-    check(&failing(used("AskUserQuestion", asked, &declined), None), expect![""]);
-    check(&failing(used("TaskOutput", Tool::Other, &saying("")), None), expect!["tool P4 | tool TaskOutput |"]);
+    check(&failing(used("AskUserQuestion", asked, &declined), None)).shows(&expect![""]);
+    check(&failing(used("TaskOutput", Tool::Other, &saying("")), None)).shows(&expect!["tool P4 | tool TaskOutput |"]);
 }
 
 /// Checks the cause that is found in the output of a failed command, and whether it is a slip.
@@ -473,32 +388,22 @@ fn the_slip_of_a_tool_is_marked() {
 
 #[test]
 fn a_file_is_where_the_script_is() {
-    check(
-        &shell("cd /tmp && mkdir -p tw && cd tw && cat > .env <<EOF\nA=1\nEOF", ""),
-        expect![[
+    check(&shell("cd /tmp && mkdir -p tw && cd tw && cat > .env <<EOF\nA=1\nEOF", "")).shows(&expect![[
             r#"tool P4 | ran mkdir -p tw && cat in /tmp | {"subject":"mkdir -p tw && cat","folder":"/tmp","ran":"mkdir -p tw && cd tw && cat > .env …"}"#
-        ]],
-    );
-    check(
-        &shell("cd sub && cat > a.txt <<EOF\nx\nEOF\ncd .. && echo x > b.txt", ""),
-        expect![[r#"
-            file P2 | wrote sub/a.txt | {"path":"sub/a.txt","how":"wrote","ran":"cat > a.txt …"}
-            file P2 | wrote b.txt | {"path":"b.txt","how":"wrote"}"#]],
-    );
-    check(
-        &shell("(cd sub && make); echo x > b.txt; cd \"$DIR\" && echo x > c.txt", ""),
-        expect![[
+        ]]);
+    check(&shell("cd sub && cat > a.txt <<EOF\nx\nEOF\ncd .. && echo x > b.txt", "")).shows(&expect![[r#"
+        file P2 | wrote sub/a.txt | {"path":"sub/a.txt","how":"wrote","ran":"cat > a.txt …"}
+        file P2 | wrote b.txt | {"path":"b.txt","how":"wrote"}"#]]);
+    check(&shell("(cd sub && make); echo x > b.txt; cd \"$DIR\" && echo x > c.txt", "")).shows(&expect![[
             r#"file P2 | wrote b.txt | {"path":"b.txt","how":"wrote","ran":"(cd sub && make); echo x > b.txt; cd \"$DIR\" && echo x > c.txt"}"#
-        ]],
-    );
-    check(
-        &shell("cd /home/dev/other && echo x > .env", ""),
-        expect![[r#"file P2 | wrote /home/dev/other/.env | {"path":"/home/dev/other/.env","how":"wrote"}"#]],
-    );
+        ]]);
+    check(&shell("cd /home/dev/other && echo x > .env", ""))
+        .shows(&expect![[r#"file P2 | wrote /home/dev/other/.env | {"path":"/home/dev/other/.env","how":"wrote"}"#]]);
     let mut inside = shell("echo x > a.txt", "");
     inside.shell = Some("/home/dev/project/sub".into());
-    check(&inside, expect![[r#"file P2 | wrote sub/a.txt | {"path":"sub/a.txt","how":"wrote"}"#]]);
-    check(&shell("cd /usr && ls", ""), expect![[r#"tool P4 | ran ls in /usr | {"subject":"ls","folder":"/usr"}"#]]);
+    check(&inside).shows(&expect![[r#"file P2 | wrote sub/a.txt | {"path":"sub/a.txt","how":"wrote"}"#]]);
+    check(&shell("cd /usr && ls", ""))
+        .shows(&expect![[r#"tool P4 | ran ls in /usr | {"subject":"ls","folder":"/usr"}"#]]);
 }
 
 #[test]
@@ -521,61 +426,49 @@ fn what_is_no_failure_is_no_error() {
         let all = events(&hook);
         assert!(all.iter().all(|event| event.kind != weir_core::EventKind::Error), "{}", shown(&all));
     }
-    check(
-        &failed_shell("pytest", 1, "0 errors in a\nsummary: errors: 0\nlast words"),
-        expect![[r#"error P1 | pytest: last words | {"subject":"pytest","exit":1,"ran":"pytest"}"#]],
-    );
+    check(&failed_shell("pytest", 1, "0 errors in a\nsummary: errors: 0\nlast words"))
+        .shows(&expect![[r#"error P1 | pytest: last words | {"subject":"pytest","exit":1,"ran":"pytest"}"#]]);
 }
 
 /// Checks the fixes that the last hook reports, given the errors of the hooks before it, oldest first.
-fn check_fix(failed: &[Hook], then: &Hook, expected: Expect) {
+fn check_fix(failed: &[Hook], then: &Hook) -> Checked {
     let mut open: Vec<_> = failed.iter().flat_map(events).collect();
     open.reverse();
     let found = shown(&fixes(then, &open));
-    expected.assert_eq(if found.is_empty() { "nothing" } else { &found });
+    Checked((if found.is_empty() { "nothing" } else { &found }).to_owned())
 }
 
 #[test]
 fn what_failed_and_now_succeeds_is_fixed() {
     let failed = || failed_shell("cd a && cargo test -p x 2>&1 | tail -5", 101, "error[E0425]: cannot find value `y`");
-    check_fix(
-        &[failed(), failed()],
-        &shell("cargo test -p x", "ok"),
-        expect![[
+    check_fix(&[failed(), failed()], &shell("cargo test -p x", "ok")).shows(&expect![[
             r#"fix P2 | passes again: cargo test -p x: error[E0425]: cannot find value `y` (after 2 attempts) | {"subject":"cargo test -p x","attempts":2}"#
-        ]],
-    );
-    check_fix(
-        &[failed()],
-        &shell("cargo test -p x && git commit -m x", ""),
-        expect![[
+        ]]);
+    check_fix(&[failed()], &shell("cargo test -p x && git commit -m x", "")).shows(&expect![[
             r#"fix P2 | passes again: cargo test -p x: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test -p x","attempts":1}"#
-        ]],
-    );
-    check_fix(&[failed()], &shell("cargo test -p y", "ok"), expect!["nothing"]);
-    check_fix(&[failed()], &failed_shell("cargo test -p x", 101, "error"), expect!["nothing"]);
-    check_fix(&[failed()], &shell("cargo test -p x; echo done", "error: no\ndone"), expect!["nothing"]);
-    check_fix(&[failed()], &shell("cargo test -p x | tail -3", "test result: FAILED. 1 failed"), expect!["nothing"]);
-    check_fix(
-        &[failed()],
-        &shell("cargo test -p x | tail -3", "test result: ok. 3 passed; 0 failed"),
-        expect![[
+        ]]);
+    check_fix(&[failed()], &shell("cargo test -p y", "ok")).shows(&expect!["nothing"]);
+    check_fix(&[failed()], &failed_shell("cargo test -p x", 101, "error")).shows(&expect!["nothing"]);
+    check_fix(&[failed()], &shell("cargo test -p x; echo done", "error: no\ndone")).shows(&expect!["nothing"]);
+    check_fix(&[failed()], &shell("cargo test -p x | tail -3", "test result: FAILED. 1 failed"))
+        .shows(&expect!["nothing"]);
+    check_fix(&[failed()], &shell("cargo test -p x | tail -3", "test result: ok. 3 passed; 0 failed")).shows(&expect![[
             r#"fix P2 | passes again: cargo test -p x: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test -p x","attempts":1}"#
-        ]],
-    );
+        ]]);
     let edit = || used("Edit", Tool::Edit { path: "a.rs".into() }, "String to replace not found in file.");
-    check_fix(&[failing(edit(), None)], &edit(), expect!["nothing"]);
+    check_fix(&[failing(edit(), None)], &edit()).shows(&expect!["nothing"]);
     check_fix(
         &[failed(), failed_shell("cargo clippy", 101, "error: unused")],
         &shell("cargo test && cargo clippy", ""),
-        expect![[r#"
-            fix P2 | passes again: cargo clippy: error: unused (after 1 attempt) | {"subject":"cargo clippy","attempts":1}
-            fix P2 | passes again: cargo test -p x: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test -p x","attempts":1}"#]],
-    );
-    check_fix(&[failed_shell("cargo test --release", 101, "error")], &shell("cargo test", ""), expect!["nothing"]);
-    check_fix(&[failed_shell("cargo run -- a", 1, "error")], &shell("cargo run", ""), expect!["nothing"]);
-    check_fix(&[failed()], &shell("cargo test -p x &", ""), expect!["nothing"]);
-    check_fix(&[], &shell("cargo test", ""), expect!["nothing"]);
+    )
+    .shows(&expect![[r#"
+        fix P2 | passes again: cargo clippy: error: unused (after 1 attempt) | {"subject":"cargo clippy","attempts":1}
+        fix P2 | passes again: cargo test -p x: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test -p x","attempts":1}"#]]);
+    check_fix(&[failed_shell("cargo test --release", 101, "error")], &shell("cargo test", ""))
+        .shows(&expect!["nothing"]);
+    check_fix(&[failed_shell("cargo run -- a", 1, "error")], &shell("cargo run", "")).shows(&expect!["nothing"]);
+    check_fix(&[failed()], &shell("cargo test -p x &", "")).shows(&expect!["nothing"]);
+    check_fix(&[], &shell("cargo test", "")).shows(&expect!["nothing"]);
 }
 
 #[test]
@@ -583,25 +476,19 @@ fn a_fix_says_what_was_changed_since_the_failure() {
     let failed = events(&failed_shell("cargo test", 101, "error[E0425]: cannot find value `y`"));
     let edited = |path: &str| events(&used("Edit", Tool::Edit { path: path.into() }, ""));
     let read = events(&used("Read", Tool::Read { path: "b.rs".into(), part: false }, ""));
-    let check = |between: &[Vec<weir_core::Event>], expected: Expect| {
+    let check = |between: &[Vec<weir_core::Event>]| {
         let recent: Vec<_> = edited("before.rs").into_iter().chain(failed.clone()).chain(between.concat()).collect();
         let recent: Vec<_> = recent.into_iter().rev().collect();
         let mut found = fixes(&shell("cargo test", "ok"), &failed);
         explain_fixes(&mut found, &recent);
-        expected.assert_eq(&shown(&found));
+        Checked(shown(&found))
     };
-    check(
-        &[edited("a.rs"), read, edited("a.rs")],
-        expect![[
+    check(&[edited("a.rs"), read, edited("a.rs")]).shows(&expect![[
             r#"fix P2 | passes again after a change of a.rs: cargo test: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test","attempts":1,"files":["a.rs"]}"#
-        ]],
-    );
-    check(
-        &[],
-        expect![[
+        ]]);
+    check(&[]).shows(&expect![[
             r#"fix P2 | passes again: cargo test: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test","attempts":1}"#
-        ]],
-    );
+        ]]);
 }
 
 #[test]
@@ -634,99 +521,65 @@ fn a_summary_is_kept_without_its_analysis() {
 
 #[test]
 fn the_environment() {
-    check(
-        &shell("cd sub && export A=secret B=2", ""),
-        expect![[r#"
+    check(&shell("cd sub && export A=secret B=2", "")).shows(&expect![[r#"
         environment P4 | in folder sub |
-        environment P4 | variables set: A, B |"#]],
-    );
-    check(&shell("cd sub && make", ""), expect![[r#"tool P4 | ran make in sub | {"subject":"make","folder":"sub"}"#]]);
-    check(
-        &shell("source .venv/bin/activate && pip install -r requirements.txt", ""),
-        expect![[r#"
-            environment P3 | source .venv/bin/activate | {"ran":"source .venv/bin/activate && pip install -r requirements.txt"}
-            environment P3 | pip install -r requirements.txt |"#]],
-    );
-    check(
-        &shell("sudo apt-get install -y jq", ""),
-        expect![[r#"environment P3 | apt-get install -y jq | {"ran":"sudo apt-get install -y jq"}"#]],
-    );
-    check(
-        &shell("npm i -D vitest; cargo add serde; nvm use 22", ""),
-        expect![[r#"
-            environment P3 | npm i -D vitest | {"ran":"npm i -D vitest; cargo add serde; nvm use 22"}
-            environment P3 | cargo add serde |
-            environment P3 | nvm use 22 |"#]],
-    );
-    check(
-        &failed_shell("npm i nope", 1, "npm error code E404"),
-        expect![[
-            r#"error P2 | npm i nope: npm error code E404 | {"subject":"npm i nope","exit":1,"ran":"npm i nope"}"#
-        ]],
-    );
+        environment P4 | variables set: A, B |"#]]);
+    check(&shell("cd sub && make", ""))
+        .shows(&expect![[r#"tool P4 | ran make in sub | {"subject":"make","folder":"sub"}"#]]);
+    check(&shell("source .venv/bin/activate && pip install -r requirements.txt", "")).shows(&expect![[r#"
+        environment P3 | source .venv/bin/activate | {"ran":"source .venv/bin/activate && pip install -r requirements.txt"}
+        environment P3 | pip install -r requirements.txt |"#]]);
+    check(&shell("sudo apt-get install -y jq", ""))
+        .shows(&expect![[r#"environment P3 | apt-get install -y jq | {"ran":"sudo apt-get install -y jq"}"#]]);
+    check(&shell("npm i -D vitest; cargo add serde; nvm use 22", "")).shows(&expect![[r#"
+        environment P3 | npm i -D vitest | {"ran":"npm i -D vitest; cargo add serde; nvm use 22"}
+        environment P3 | cargo add serde |
+        environment P3 | nvm use 22 |"#]]);
+    check(&failed_shell("npm i nope", 1, "npm error code E404")).shows(&expect![[
+        r#"error P2 | npm i nope: npm error code E404 | {"subject":"npm i nope","exit":1,"ran":"npm i nope"}"#
+    ]]);
 }
 
 #[test]
 fn plans_questions_and_other_tools() {
     let plan = "# Port the parser\n\ntext\n\n## Lexer\n- a\n## Tests\n";
-    check(
-        &used("ExitPlanMode", Tool::Plan { text: plan.into() }, "User has approved your plan."),
-        expect!["plan P1 | plan: Port the parser; Lexer; Tests |"],
-    );
-    check(
-        &used("ExitPlanMode", Tool::Plan { text: "1. read\n2. write".into() }, ""),
-        expect!["plan P1 | plan: 1. read; 2. write |"],
-    );
-    check(
-        &failing(
-            used(
-                "ExitPlanMode",
-                Tool::Plan { text: plan.into() },
-                "The user doesn't want to proceed with this tool use.",
-            ),
-            None,
-        ),
-        expect![[r#"rejected P2 | the user refused: the plan | {"refused":"the plan"}"#]],
-    );
+    check(&used("ExitPlanMode", Tool::Plan { text: plan.into() }, "User has approved your plan."))
+        .shows(&expect!["plan P1 | plan: Port the parser; Lexer; Tests |"]);
+    check(&used("ExitPlanMode", Tool::Plan { text: "1. read\n2. write".into() }, ""))
+        .shows(&expect!["plan P1 | plan: 1. read; 2. write |"]);
+    check(&failing(
+        used("ExitPlanMode", Tool::Plan { text: plan.into() }, "The user doesn't want to proceed with this tool use."),
+        None,
+    ))
+    .shows(&expect![[r#"rejected P2 | the user refused: the plan | {"refused":"the plan"}"#]]);
     check(
         &used("AskUserQuestion", Tool::Question { text: "Which database?".into() }, "\"Which database?\"=\"SQLite\""),
-        expect![[
+    )
+    .shows(&expect![[
             r#"plan P2 | asked the user: Which database?; the answer: "Which database?"="SQLite" | {"question":"Which database?","answer":"\"Which database?\"=\"SQLite\""}"#
-        ]],
-    );
+        ]]);
     check(
         &hook(Point::Stop { last: "Done. It is fast now.\n\nShould I also **update the docs**?".into() }),
-        expect![[r#"
-            said P3 | Should I also **update the docs**? |
-            plan P3 | asked the user: Should I also **update the docs**? | {"question":"Should I also **update the docs**?"}"#]],
-    );
-    check(&hook(Point::Stop { last: "Done?\nYes.".into() }), expect!["said P3 | Done? Yes. |"]);
-    check(
-        &hook(Point::Stop { last: "It is done. Shall I update `README.md` and commit?".into() }),
-        expect![[r#"
-            said P3 | It is done. Shall I update `README.md` and commit? |
-            plan P3 | asked the user: Shall I update `README.md` and commit? | {"question":"Shall I update `README.md` and commit?"}"#]],
-    );
-    check(
-        &used("WebFetch", Tool::Fetch { what: "https://example.com/a".into() }, ""),
-        expect!["tool P4 | fetched https://example.com/a |"],
-    );
-    check(&used("ToolSearch", Tool::Other, ""), expect!["tool P4 | tool ToolSearch |"]);
-    check(
-        &used_with("Skill", Tool::Other, &json!({ "skill": "team:review", "args": "12" }), ""),
-        expect![[r#"tool P4 | skill team:review | {"skill":"team:review"}"#]],
-    );
-    check(&used("mcp__weir__ctx_search", Tool::Ours, ""), expect![""]);
+    )
+    .shows(&expect![[r#"
+        said P3 | Should I also **update the docs**? |
+        plan P3 | asked the user: Should I also **update the docs**? | {"question":"Should I also **update the docs**?"}"#]]);
+    check(&hook(Point::Stop { last: "Done?\nYes.".into() })).shows(&expect!["said P3 | Done? Yes. |"]);
+    check(&hook(Point::Stop { last: "It is done. Shall I update `README.md` and commit?".into() })).shows(&expect![[r#"
+        said P3 | It is done. Shall I update `README.md` and commit? |
+        plan P3 | asked the user: Shall I update `README.md` and commit? | {"question":"Shall I update `README.md` and commit?"}"#]]);
+    check(&used("WebFetch", Tool::Fetch { what: "https://example.com/a".into() }, ""))
+        .shows(&expect!["tool P4 | fetched https://example.com/a |"]);
+    check(&used("ToolSearch", Tool::Other, "")).shows(&expect!["tool P4 | tool ToolSearch |"]);
+    check(&used_with("Skill", Tool::Other, &json!({ "skill": "team:review", "args": "12" }), ""))
+        .shows(&expect![[r#"tool P4 | skill team:review | {"skill":"team:review"}"#]]);
+    check(&used("mcp__weir__ctx_search", Tool::Ours, "")).shows(&expect![""]);
 }
 
 #[test]
 fn what_a_subagent_does_matters_less() {
-    check(
-        &in_subagent(failed_shell("make", 2, "error: x")),
-        expect![[r#"error P2 | make: error: x | {"subject":"make","exit":2,"ran":"make","agent":"Explore"}"#]],
-    );
-    check(
-        &in_subagent(used("Write", Tool::Write { path: "a".into() }, "")),
-        expect![[r#"file P3 | wrote a | {"path":"a","how":"wrote","agent":"Explore"}"#]],
-    );
+    check(&in_subagent(failed_shell("make", 2, "error: x")))
+        .shows(&expect![[r#"error P2 | make: error: x | {"subject":"make","exit":2,"ran":"make","agent":"Explore"}"#]]);
+    check(&in_subagent(used("Write", Tool::Write { path: "a".into() }, "")))
+        .shows(&expect![[r#"file P3 | wrote a | {"path":"a","how":"wrote","agent":"Explore"}"#]]);
 }

@@ -1,6 +1,7 @@
 //! Tests of the events that the user's words turn into.
 
 use expect_test::{Expect, expect};
+use weir_check::Checked;
 
 use super::{check, in_subagent, prompt, shown};
 use crate::capture::{choices, events};
@@ -13,7 +14,7 @@ fn found(text: &str, expected: Expect) {
 
 #[test]
 fn a_prompt_is_kept_in_the_users_words() {
-    check(&prompt("  fix the parser\nand add a test "), expect!["prompt P1 | fix the parser and add a test |"]);
+    check(&prompt("  fix the parser\nand add a test ")).shows(&expect!["prompt P1 | fix the parser and add a test |"]);
     let text = "word ".repeat(1_000);
     let long = events(&prompt(&text));
     assert!(long[0].text.ends_with("wor… (3021 more bytes)"), "{}", long[0].text);
@@ -21,31 +22,23 @@ fn a_prompt_is_kept_in_the_users_words() {
     let endless = events(&prompt(&"word ".repeat(300_000)));
     let whole = endless[0].whole.as_deref().unwrap_or_default();
     assert!(whole.len() < (1 << 20) + 40 && whole.ends_with("more bytes)"), "{}", whole.len());
-    check(&prompt("/home/dev/a.rs is broken"), expect!["prompt P1 | /home/dev/a.rs is broken |"]);
-    check(&prompt("/review the parser"), expect![[r#"prompt P1 | /review the parser | {"command":"/review"}"#]]);
-    check(&prompt("is a < b and c <b> d?"), expect!["prompt P1 | is a < b and c <b> d? |"]);
+    check(&prompt("/home/dev/a.rs is broken")).shows(&expect!["prompt P1 | /home/dev/a.rs is broken |"]);
+    check(&prompt("/review the parser")).shows(&expect![[r#"prompt P1 | /review the parser | {"command":"/review"}"#]]);
+    check(&prompt("is a < b and c <b> d?")).shows(&expect!["prompt P1 | is a < b and c <b> d? |"]);
 }
 
 #[test]
 fn what_the_client_says_is_not_the_users() {
-    check(
-        &prompt("<system-reminder>\nuse tools\n</system-reminder>\nfix it<hook_context>x</hook_context> now"),
-        expect!["prompt P1 | fix it now |"],
-    );
-    check(
-        &prompt("<command-name>/review</command-name><command-args>only the parser</command-args>"),
-        expect![[r#"prompt P1 | /review only the parser | {"command":"/review"}"#]],
-    );
-    check(
-        &prompt(
-            "<command-message>fix-issue</command-message>\n<command-name>/fix-issue</command-name>\n<command-args>14</command-args>",
-        ),
-        expect![[r#"prompt P1 | /fix-issue 14 | {"command":"/fix-issue"}"#]],
-    );
-    check(
-        &prompt("/my-own-command"),
-        expect![[r#"tool P4 | command /my-own-command | {"command":"/my-own-command"}"#]],
-    );
+    check(&prompt("<system-reminder>\nuse tools\n</system-reminder>\nfix it<hook_context>x</hook_context> now"))
+        .shows(&expect!["prompt P1 | fix it now |"]);
+    check(&prompt("<command-name>/review</command-name><command-args>only the parser</command-args>"))
+        .shows(&expect![[r#"prompt P1 | /review only the parser | {"command":"/review"}"#]]);
+    check(&prompt(
+        "<command-message>fix-issue</command-message>\n<command-name>/fix-issue</command-name>\n<command-args>14</command-args>",
+    ))
+    .shows(&expect![[r#"prompt P1 | /fix-issue 14 | {"command":"/fix-issue"}"#]]);
+    check(&prompt("/my-own-command"))
+        .shows(&expect![[r#"tool P4 | command /my-own-command | {"command":"/my-own-command"}"#]]);
     for noise in [
         "",
         " \n",
@@ -64,12 +57,13 @@ fn what_the_client_says_is_not_the_users() {
         "<local-command-stdout>ok</local-command-stdout>",
         "This session is being continued from a previous conversation that ran out of context. The goal is x.",
         "[Request interrupted by user for tool use]",
+        "Operation stopped by hook: Another session is active.",
         "<user_shell_command>\n<command>\nls\n</command>\n<result>\nWe decided nothing.\n</result>\n</user_shell_command>",
         "<skill>\n<name>release</name>\nAlways run the tests first.\n</skill>",
     ] {
-        check(&prompt(noise), expect![""]);
+        check(&prompt(noise)).shows(&expect![""]);
     }
-    check(&in_subagent(prompt("let's use this")), expect![""]);
+    check(&in_subagent(prompt("let's use this"))).shows(&expect![""]);
 }
 
 #[test]
@@ -101,13 +95,12 @@ fn decisions() {
 fn a_choice_repeats_what_was_chosen() {
     let message = "There are two ways.\n\n**Option A: keep the index in memory** - fast\n**Option B: write it to disk** - small\n\n\
                    1. rename the flag\n2. drop the flag\n\nWhich one?";
-    let check = |text: &str, expected: Expect| expected.assert_eq(&shown(&choices(&prompt(text), message)));
-    check(
-        "yes, let's go with A",
-        expect!["decision P1 | yes, let's go with A (Option A: keep the index in memory - fast) |"],
-    );
-    check("option b please", expect!["decision P1 | option b please (Option B: write it to disk - small) |"]);
-    check("I'd prefer the second one.", expect!["decision P1 | I'd prefer the second one. (2. drop the flag) |"]);
+    let check = |text: &str| Checked(shown(&choices(&prompt(text), message)));
+    check("yes, let's go with A")
+        .shows(&expect!["decision P1 | yes, let's go with A (Option A: keep the index in memory - fast) |"]);
+    check("option b please").shows(&expect!["decision P1 | option b please (Option B: write it to disk - small) |"]);
+    check("I'd prefer the second one.")
+        .shows(&expect!["decision P1 | I'd prefer the second one. (2. drop the flag) |"]);
     for text in [
         "let's go with C", "do it", "take a look", "I'd prefer that", "do 1 and 2", "use a map",
         "go with A, B and then C",
@@ -207,25 +200,16 @@ fn what_decides_nothing_is_not_found() {
 fn pasted_data_becomes_an_event_of_its_own() {
     let log: String =
         (0..60).map(|n| format!("2026-01-01 10:00:{n:02} [WARN] pool={n} retry=3 code=0x{n:x}\n")).collect();
-    check(
-        &prompt(&format!("why does this happen?\n{log}\nLet's use a longer timeout.")),
-        expect![[r#"
+    check(&prompt(&format!("why does this happen?\n{log}\nLet's use a longer timeout."))).shows(&expect![[r#"
         prompt P1 | why does this happen? [pasted: 3.1 KiB] Let's use a longer timeout. |
         decision P1 | Let's use a longer timeout. |
-        data P3 | pasted 3.1 KiB, 61 lines, beginning: 2026-01-01 10:00:00 [WARN] pool=0 retry=3 code=0x0 |"#]],
-    );
-    check(
-        &prompt(&format!("look:\n```\n{log}```\nand fix it")),
-        expect![[r#"
+        data P3 | pasted 3.1 KiB, 61 lines, beginning: 2026-01-01 10:00:00 [WARN] pool=0 retry=3 code=0x0 |"#]]);
+    check(&prompt(&format!("look:\n```\n{log}```\nand fix it"))).shows(&expect![[r#"
         prompt P1 | look: [pasted: 3.1 KiB] and fix it |
-        data P3 | pasted 3.1 KiB, 62 lines, beginning: 2026-01-01 10:00:00 [WARN] pool=0 retry=3 code=0x0 |"#]],
-    );
-    check(
-        &prompt(&format!("{{\"a\":\"{}\"}}", "x1,".repeat(2_000))),
-        expect![[r#"
+        data P3 | pasted 3.1 KiB, 62 lines, beginning: 2026-01-01 10:00:00 [WARN] pool=0 retry=3 code=0x0 |"#]]);
+    check(&prompt(&format!("{{\"a\":\"{}\"}}", "x1,".repeat(2_000)))).shows(&expect![[r#"
         prompt P1 | [pasted: 5.9 KiB] |
-        data P3 | pasted 5.9 KiB, 1 line, beginning: {"a":"x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x… (5830 more bytes) |"#]],
-    );
+        data P3 | pasted 5.9 KiB, 1 line, beginning: {"a":"x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x… (5830 more bytes) |"#]]);
     let both = events(&prompt(&format!("why does this happen?\n{log}")));
     assert!(both.iter().all(|event| event.whole.as_deref().is_some_and(|whole| whole.ends_with("code=0x3b"))));
 }

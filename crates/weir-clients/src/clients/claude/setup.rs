@@ -6,7 +6,6 @@ use crate::setup::{
     Window, project, project_part, user_part,
 };
 
-/// Claude Code.
 pub(crate) const SETUP: Recipe = Recipe {
     programs: &["claude"],
     traces: &[folder("")],

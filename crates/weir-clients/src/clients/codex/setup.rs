@@ -8,7 +8,6 @@ use crate::setup::{
     project_part, user_part,
 };
 
-/// Codex.
 pub(crate) const SETUP: Recipe = Recipe {
     programs: &["codex"],
     traces: &[folder("")],

@@ -7,7 +7,6 @@ use crate::setup::{
     Base, Basis, EntryContent, Hooks, Packed, Place, Recipe, ServerForm, ToolRule, project, project_part, user_part,
 };
 
-/// Copilot CLI.
 pub(crate) const SETUP: Recipe = Recipe {
     programs: &["copilot"],
     traces: &[folder("")],

@@ -4,7 +4,6 @@
 use super::CURSOR;
 use crate::setup::{Basis, EntryContent, Hooks, Recipe, ServerForm, home, project, project_part, user_part};
 
-/// Cursor.
 pub(crate) const SETUP: Recipe = Recipe {
     programs: &["cursor", "cursor-agent"],
     traces: &[home(".cursor")],

@@ -6,7 +6,6 @@ use crate::setup::{
     project_part, user_part,
 };
 
-/// Gemini CLI.
 pub(crate) const SETUP: Recipe = Recipe {
     programs: &["gemini"],
     traces: &[home(".gemini/settings.json"), home(".gemini/tmp")],

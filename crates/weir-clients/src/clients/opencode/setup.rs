@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::OPENCODE;
 use crate::setup::{Base, Basis, EntryContent, Place, Recipe, ServerForm, config, project, project_part, user_part};
 
-/// OpenCode.
 pub(crate) const SETUP: Recipe = Recipe {
     programs: &["opencode"],
     traces: &[config("opencode")],

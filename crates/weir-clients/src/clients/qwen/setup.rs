@@ -6,7 +6,6 @@ use crate::setup::{
     user_part,
 };
 
-/// Qwen Code.
 pub(crate) const SETUP: Recipe = Recipe {
     programs: &["qwen"],
     traces: &[home(".qwen")],

@@ -8,7 +8,6 @@ use crate::setup::{
     Basis, EntryContent, Hooks, Recipe, ServerForm, application, home, project, project_part, user_part,
 };
 
-/// VS Code with GitHub Copilot.
 pub(crate) const SETUP: Recipe = Recipe {
     programs: &["code"],
     traces: &[application("Code/User")],

@@ -385,4 +385,26 @@ mod tests {
             abcdefgh12>>>"#]],
         );
     }
+
+    #[test]
+    fn a_column_that_repeats_names_no_records() {
+        let rows: Vec<String> =
+            (0..60).map(|row| format!(r#"{{"name":"p{}","port":{}}}"#, row / 10, row % 7)).collect();
+        let shown = shown(&format!("[{}]", rows.join(",")));
+        assert!(shown.contains("== fields of 60 records: 2\nname: p0 ×10, p1 ×10"), "{shown}");
+    }
+
+    #[test]
+    fn names_in_a_list_within_a_record_are_counted() {
+        let message = |rule: &str, number: usize| {
+            format!(r#"{{"rule":"{rule}","text":"{}{number}"}}"#, "use another form ".repeat(6))
+        };
+        let record = |times: usize| {
+            let messages =
+                (0..times).map(|number| message("no-var", number)).chain([message("curly", 50), message("curly", 51)]);
+            format!(r#"{{"path":"{times}.js","messages":[{}]}}"#, messages.collect::<Vec<_>>().join(","))
+        };
+        let shown = shown(&format!("[{},{},{}]", record(17), record(18), record(19)));
+        assert!(shown.contains("17.js | no-var ×17, curly ×2\n18.js | no-var ×18, curly ×2"), "{shown}");
+    }
 }

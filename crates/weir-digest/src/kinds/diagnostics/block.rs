@@ -12,7 +12,6 @@ pub(super) struct Head<'a> {
     pub message: &'a str,
 }
 
-/// A diagnostic of several lines.
 pub(super) struct DiagnosticBlock {
     number: u64,
     severity: Severity,

@@ -8,7 +8,6 @@ use crate::{About, Line, Page};
 pub(crate) const KIND: Kind = Kind::lines::<Mypy>("mypy", opens);
 
 const MAX_EXPLANATION_BYTES: usize = 700;
-/// The maximum number of lines after a diagnostic.
 const MAX_FOLLOWING_LINES: usize = 40;
 
 fn opens(text: &str, _: About<'_>) -> bool {
@@ -100,7 +99,6 @@ struct Mypy {
     pyright: bool,
 }
 
-/// A diagnostic with its notes.
 #[derive(Default)]
 struct MypyBlock {
     severity: Severity,

@@ -121,7 +121,6 @@ struct Ruff {
     strays: Fold,
 }
 
-/// A finding of several lines.
 #[derive(Default)]
 struct RuffBlock {
     number: u64,

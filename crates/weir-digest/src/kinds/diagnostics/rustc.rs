@@ -71,7 +71,6 @@ struct Rustc {
     certain: bool,
 }
 
-/// A diagnostic of several lines.
 #[derive(Default)]
 struct RustcBlock {
     number: u64,

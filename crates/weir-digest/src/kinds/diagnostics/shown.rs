@@ -14,7 +14,6 @@ const PLACES_PER_LINE: usize = 4;
 /// Diagnostics that differ only in what they quote.
 pub(super) struct DiagnosticGroup {
     pub severity: Severity,
-    /// Their code; may be empty.
     pub code: String,
     pub message: String,
     pub count: u64,

@@ -9,7 +9,6 @@ use crate::{About, Line, Page};
 pub(crate) const KIND: Kind = Kind::lines::<Tsc>("tsc", opens);
 
 const MAX_EXPLANATION_BYTES: usize = 900;
-/// The maximum number of lines after a diagnostic.
 const MAX_FOLLOWING_LINES: usize = 60;
 
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {

@@ -29,7 +29,6 @@ const MAX_REPEATED_BYTES: u64 = 1 << 20;
 /// The minimum length of a line of base64.
 const MIN_LINE_BYTES: usize = 56;
 
-/// The format of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EncodedFormat {
     Base64,
@@ -73,7 +72,6 @@ fn surround(around: &mut SurroundingLines, line: &Line<'_>) {
     }
 }
 
-/// A block of base64.
 struct Base64Block {
     first: u64,
     last: u64,
@@ -158,7 +156,6 @@ fn base64_page(around: SurroundingLines, blocks: Vec<Base64Block>, count: u64) -
     page
 }
 
-/// Decodes base64.
 #[derive(Default)]
 struct Decoder {
     bits: u32,

@@ -8,7 +8,6 @@ use crate::{Item, Part, Weight};
 /// The maximum number of commits kept, besides the last.
 const MAX_COMMITS: usize = 3_000;
 const MAX_MONTHS: usize = 18;
-/// The maximum number of lines kept of a message.
 const MAX_BODY_LINES: usize = 30;
 const MAX_BODY_LINES_SHOWN: usize = 6;
 

@@ -29,7 +29,6 @@ fn opens(text: &str, _: About<'_>) -> bool {
     }
 }
 
-/// A list of the status.
 #[derive(Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Debug)]
 enum StatusSection {
     #[default]

@@ -27,7 +27,6 @@ const MAX_DISTINCT: usize = 4_000;
 const MAX_ITEMS: usize = 30;
 /// The maximum number of clients and programs shown. The rest are like them.
 const MAX_CLIENTS_SHOWN: usize = 12;
-/// Represents any status.
 const ANY_STATUS: u16 = 0;
 const MAX_SLOW_REQUESTS: usize = 8;
 const MAX_PATH_BYTES: usize = 200;

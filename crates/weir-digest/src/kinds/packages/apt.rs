@@ -18,7 +18,6 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Apt>("apt", opens);
 
-/// The maximum number of packages kept with their versions.
 const MAX_VERSIONS: usize = 3_000;
 
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {

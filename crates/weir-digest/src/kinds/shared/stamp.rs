@@ -18,13 +18,11 @@ impl Stamp {
         line.get(self.text_start..self.text_end).unwrap_or_default()
     }
 
-    /// Returns the text after it.
     pub(crate) fn rest<'a>(&self, line: &'a str) -> &'a str {
         line.get(self.end..).unwrap_or_default()
     }
 }
 
-/// The maximum number of words before the time.
 const MAX_WORDS_BEFORE: usize = 2;
 
 pub(crate) fn of(line: &str) -> Option<Stamp> {

@@ -8,7 +8,6 @@ use crate::{Item, Page, Part, Weight};
 pub(super) struct Coverage {
     totals: Vec<Item>,
     least: TopN,
-    /// Whether the columns are those of Istanbul.
     columns: bool,
 }
 

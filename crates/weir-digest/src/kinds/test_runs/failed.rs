@@ -27,7 +27,6 @@ const SHARE_PERCENT: usize = 55;
 #[derive(Debug, Default)]
 pub(super) struct Failure {
     pub line: u64,
-    /// The test, without its case.
     pub test: String,
     /// The case of the test, as written after its name: `[3-4]`, `/empty`. A case that ends with a space precedes the
     /// name: `hub west > `.

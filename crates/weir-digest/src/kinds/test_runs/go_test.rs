@@ -32,7 +32,6 @@ fn opens(line: &str, _: About<'_>) -> bool {
     }
 }
 
-/// Runs of `go test`.
 #[derive(Default)]
 pub(super) struct GoTest {
     /// Whether lines belong to the tests of a package until it ends.

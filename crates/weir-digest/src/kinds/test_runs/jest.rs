@@ -40,7 +40,6 @@ enum JestState {
     /// After the end of a run, or before the first.
     #[default]
     Outside,
-    /// In the report of a file.
     File,
     Failure,
     Console,

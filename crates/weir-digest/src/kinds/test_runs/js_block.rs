@@ -7,7 +7,6 @@ const MAX_LINES: usize = 12;
 /// The maximum length of values that are put on the line of the message.
 const MAX_INLINE_BYTES: usize = 200;
 
-/// The lines about one failure.
 #[derive(Default)]
 pub(super) struct JsBlock {
     /// The assertion, which says little: `expect(received).toBe(expected)`.

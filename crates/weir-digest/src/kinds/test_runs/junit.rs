@@ -15,7 +15,6 @@ use crate::{Item, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind::whole("junit", is, read);
 
-/// The maximum number of lines before a report.
 const MAX_LINES_BEFORE: usize = 20;
 const MAX_FAILURE_LINES: usize = 400;
 

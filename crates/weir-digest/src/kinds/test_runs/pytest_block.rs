@@ -6,7 +6,6 @@ use crate::text::{clip, number};
 
 const MAX_LINES: usize = 10;
 
-/// The lines about one failure.
 #[derive(Default)]
 pub(super) struct PytestBlock {
     line: u64,

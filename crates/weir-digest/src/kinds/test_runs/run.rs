@@ -11,7 +11,6 @@ pub(super) trait Runner {
     fn page(self, bytes: u64) -> Page;
 }
 
-/// The runs of one runner.
 #[derive(Default)]
 pub(super) struct Runs<T> {
     pub runner: T,

@@ -53,7 +53,6 @@ struct Vitest {
 enum VitestState {
     #[default]
     Tests,
-    /// In the report of failures.
     Failures,
     /// In the output of a test.
     Printed,

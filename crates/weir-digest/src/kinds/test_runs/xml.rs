@@ -193,7 +193,6 @@ fn piece(tag: &str) -> Piece<'_> {
     Piece::Start { name: local(name), attributes, closed }
 }
 
-/// Returns a name without its prefix.
 fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }

@@ -13,9 +13,7 @@ use crate::text::{clip, count, shorten};
 use crate::{Item, Page, Part, Weight};
 
 const MAX_GROUPS: usize = 200;
-/// The maximum number of frames of one error.
 const MAX_FRAMES: usize = 4;
-/// The maximum number of errors of one chain.
 const MAX_LINKS: usize = 8;
 /// The maximum number of different messages kept of one kind, and shown.
 const MAX_MESSAGES: usize = 40;

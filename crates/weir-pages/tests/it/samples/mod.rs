@@ -29,7 +29,6 @@ pub(crate) fn days_ago(days: i64) -> Moment {
     ago(days * 24 * 60)
 }
 
-/// Returns an amount in cents.
 pub(crate) fn cents(number: i64) -> Money {
     Money(number * 10_000)
 }

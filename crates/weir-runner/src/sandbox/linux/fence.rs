@@ -16,7 +16,6 @@ const RIGHTS: ABI = ABI::V6;
 /// The oldest rights that suffice without namespaces (Linux 6.2): earlier ones do not prevent truncating files outside.
 const NEEDED: ABI = ABI::V3;
 
-/// Returns the Landlock version of this kernel.
 #[expect(unsafe_code, reason = "no library says the version")]
 pub fn landlock_version() -> std::io::Result<u32> {
     const ASK_VERSION: u32 = 1;

@@ -22,9 +22,7 @@ const DEFAULT_SOURCE: &str = "mem_capture_passive";
 /// What hooks would report.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Report {
-    /// A session began.
     Begin,
-    /// The user asked for something.
     Prompt,
     /// A text says what was learned.
     Learnings,

@@ -5,9 +5,10 @@ use weir_core::{EntryKind, Event, Level, NewEntry, Note, Origin, SessionKey, Tim
 use weir_host::answer::one_line;
 use weir_store::{ForeignRow, SUMMARY};
 
-use super::{ExportImport, name};
+use super::name;
 use crate::engram::export::{ExportRow, ObservationRow, PromptRow, Section, SessionRow};
 use crate::engram::{self, CLIENT};
+use crate::importing::placing::ExportImport;
 
 /// What a row of an export is here.
 pub(super) enum ConvertedRow {
@@ -46,6 +47,7 @@ fn summary(row: SessionRow, import: &ExportImport<'_, '_>) -> ConvertedRow {
         at: import.time(ended),
         id: name(&row.id),
         session: session(Some(&row.id)),
+        work: None,
         events: Vec::new(),
         entry: Some(entry),
     };
@@ -75,6 +77,7 @@ fn observation(row: &ObservationRow, import: &ExportImport<'_, '_>) -> Option<Co
         changed_at: row.changed().unwrap_or(Timestamp(0)),
         at: import.time(row.written()),
         session: session(row.session_id.as_deref()),
+        work: None,
         events: Vec::new(),
         entry: Some(entry),
     };
@@ -91,6 +94,7 @@ fn prompt(row: &PromptRow, import: &ExportImport<'_, '_>) -> Option<ConvertedRow
         changed_at: row.written().unwrap_or(Timestamp(0)),
         at: import.time(row.written()),
         session: session(row.session_id.as_deref()),
+        work: None,
         events: events(&row.content),
         entry: None,
     };
@@ -115,12 +119,4 @@ fn events(text: &str) -> Vec<Event> {
 fn session(key: Option<&str>) -> Option<(SessionKey, Timestamp)> {
     let key = key.map(name).filter(|key| !key.is_empty())?;
     Some((SessionKey { client: CLIENT.to_owned(), key }, Timestamp(0)))
-}
-
-impl ExportImport<'_, '_> {
-    /// Returns the time of a row: the one that it has, or that of the file.
-    fn time(&self, at: Option<Timestamp>) -> Timestamp {
-        // A time in the future would rank above everything else forever.
-        at.unwrap_or_else(|| self.found.changed_at()).clamp(Timestamp(0), self.job.now)
-    }
 }

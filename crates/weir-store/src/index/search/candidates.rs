@@ -13,7 +13,6 @@ pub(super) enum Spoken {
     Question,
     /// A turn of a session, whose beginning says the most.
     Turn,
-    /// Anything else.
     Other,
 }
 
@@ -35,6 +34,8 @@ pub(super) struct Candidate {
     pub(super) kind: Option<EntryKind>,
     /// What of a session the entry is, if it is something that was said.
     pub(super) spoken: Spoken,
+    /// The length of the turn in bytes, once it is looked up; 0 for any other entry.
+    pub(super) turn_bytes: u64,
     pub(super) at: Timestamp,
     pub(super) same_work: bool,
     /// How well the words match; 0 if none does.
@@ -122,6 +123,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Candidate> {
         entry_id: row.get(1)?,
         kind,
         spoken: Spoken::of(kind, row.get_ref(5)?.as_str_or_null()?),
+        turn_bytes: 0,
         at: Timestamp(row.get(3)?),
         same_work: row.get(4)?,
         words: 0.0,

@@ -19,8 +19,10 @@ const SAME_WORK_BONUS: f64 = 0.05;
 
 /// The share of the score that an earlier request keeps: it repeats the question, and its turn has the answer.
 const QUESTION_SHARE: f64 = 0.6;
-/// Weight of a turn: it has the names that the other entries of the session lack.
+/// Weight of a turn: it has the names that the other entries of the session lack. One in which much was done has a long
+/// text, and counts up to twice as much.
 const TURN_SHARE: f64 = 1.5;
+const LONG_TURN_BYTES: f64 = 2_000.0;
 
 /// Scores and sorts candidates. `chunks` is the number of chunks, or `None` without semantic search.
 pub(super) fn sort(candidates: &mut [Candidate], chunks: Option<i64>, now: Option<Timestamp>) {
@@ -41,7 +43,7 @@ pub(super) fn sort(candidates: &mut [Candidate], chunks: Option<i64>, now: Optio
     for candidate in candidates.iter_mut() {
         candidate.score *= match candidate.spoken {
             Spoken::Question => QUESTION_SHARE,
-            Spoken::Turn => TURN_SHARE,
+            Spoken::Turn => TURN_SHARE * (1.0 + (candidate.turn_bytes as f64 / LONG_TURN_BYTES).min(1.0)),
             Spoken::Other => 1.0,
         };
     }

@@ -2,7 +2,11 @@
 //! `MAX_PAGE_BYTES`, its last record and one batch of the log, whatever its records consist of; a record that is left
 //! out is after the position where the next page begins.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 use weir_core::Scope;
 use weir_http::problem::Problem;
 use weir_records::{Batch, ErrorKind, PortError, Position, Record, Result as PortResult, StoredRecord};
@@ -13,11 +17,18 @@ use crate::service::problem::invalid;
 /// How much one page has, in bytes of JSON: its records and their texts. It ends with the record that exceeds it.
 const MAX_PAGE_BYTES: usize = 8 << 20;
 
+/// A record with its place in the log.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct PlacedRecord {
+    seq: u64,
+    record: Map<String, Value>,
+}
+
 /// What a download has collected.
 #[derive(Default)]
 pub(super) struct Page {
-    pub(super) records: Vec<Value>,
-    pub(super) texts: Map<String, Value>,
+    pub(super) records: Vec<PlacedRecord>,
+    pub(super) texts: BTreeMap<String, String>,
     /// The keys of texts that cannot be read any more.
     pub(super) missing: Vec<String>,
     bytes: usize,
@@ -67,7 +78,7 @@ impl Page {
             match text.map(|text| text.map(String::from_utf8)) {
                 Ok(Some(Ok(text))) => {
                     let bytes = written_bytes(&text);
-                    if self.texts.insert(key, text.into()).is_none() {
+                    if self.texts.insert(key, text).is_none() {
                         self.bytes += bytes;
                     }
                 }
@@ -79,9 +90,9 @@ impl Page {
             }
         }
         let written = record.to_json().map_err(|error| service.failure(&error))?;
-        let value: Value = serde_json::from_str(&written).map_err(|error| invalid(error.to_string()))?;
+        let record = serde_json::from_str(&written).map_err(|error| invalid(error.to_string()))?;
         self.bytes += written.len();
-        self.records.push(json!({ "seq": position.0, "record": value }));
+        self.records.push(PlacedRecord { seq: position.0, record });
         Ok(())
     }
 }

@@ -16,6 +16,7 @@ use super::look_back::look_back;
 use super::shown::{MAX_TEXT_BYTES, draw, happened, name_of, shown};
 use super::{Declared, Project, ToolAnswer};
 use crate::service::Service;
+use crate::service::answers::value_of;
 use crate::service::callers::Caller;
 use crate::service::entries;
 use crate::service::problem::invalid;
@@ -110,7 +111,8 @@ impl Declared for Reflect {
         by_user.iter().for_each(|(user, count)| text.push_str(&format!("{}: {count}\n", name_of(user))));
         let hidden: Vec<RecordId> = decisions.split_off(decisions.len().min(DEFAULT_LISTED));
         let decided = entries::described(service, &scope, &decisions)?;
-        decided.iter().for_each(|entry| text.push_str(&shown(entry, "excerpt", mark)));
+        decided.iter().for_each(|entry| text.push_str(&shown(entry, mark)));
+        let decided = value_of(&decided)?;
         if !hidden.is_empty() {
             text.push_str(&format!("{} older decisions are not shown; ctx_search finds them\n", hidden.len()));
         }
@@ -142,11 +144,11 @@ impl Declared for Context {
             Ok(ControlFlow::Continue(()))
         })?;
         let notes = entries::shown_in(service, &scope, &found)?;
-        let mut text: String = notes.iter().map(|entry| shown(entry, "excerpt", mark)).collect();
+        let mut text: String = notes.iter().map(|entry| shown(entry, mark)).collect();
         if rest.0 > 0 {
             text.push_str(&format!("notes up to position {} are not shown; ctx_search finds them\n", rest.0));
         }
-        Ok(ToolAnswer { text, data: json!({ "notes": notes, "after": rest.0 }) })
+        Ok(ToolAnswer { text, data: json!({ "notes": value_of(&notes)?, "after": rest.0 }) })
     }
 }
 

@@ -1,13 +1,13 @@
 //! Entries as a model reads them. Invariant: what a note says stands within marks that were drawn for the answer, which
 //! its author cannot know; outside of them are words of Weir and names of users, each of which is one word.
 
-use serde_json::Value;
 use weir_core::wording::{fence, flat};
 use weir_core::{Reference, terminal};
 use weir_http::problem::Problem;
 use weir_records::{Body, HostId, MAX_ABOUT, Record};
 
 use crate::service::Service;
+use crate::service::entries::{ShownEntry, ShownFork};
 
 /// How much of a text an answer shows, in bytes.
 pub(super) const MAX_TEXT_BYTES: usize = 32 << 10;
@@ -16,37 +16,32 @@ const MAX_NAMED: usize = 20;
 /// The longest name that stands outside of the marks, in characters.
 const MAX_NAME_CHARS: usize = 60;
 
-/// Shows the entries that have a name: the text of the only one, or the beginnings of several.
-pub(super) fn shown_all(data: &Value, mark: Reference) -> String {
-    let found = data["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let field = if found.len() == 1 { "text" } else { "excerpt" };
-    let hint = data["hint"].as_str().map(|hint| format!("{hint}\n"));
-    found.iter().map(|entry| shown(entry, field, mark)).chain(hint).collect()
-}
-
-/// Shows an entry: its reference and its record id, who wrote it and who confirmed it, and within marks what it says.
-pub(super) fn shown(entry: &Value, field: &str, mark: Reference) -> String {
-    let word = |value: &Value| name_of(value.as_str().unwrap_or_default());
-    let kind = entry["note"]["kind"].as_str().or_else(|| entry["kind"].as_str()).unwrap_or_default();
-    let (reference, id, user) = (word(&entry["reference"]), word(&entry["id"]), word(&entry["author"]["user"]));
+/// Shows an entry: its reference and its record id, who wrote it and who confirmed it, and within marks what it says: its
+/// text, or the beginning of it.
+pub(super) fn shown(entry: &ShownEntry, mark: Reference) -> String {
+    let content = entry.content.as_ref();
+    let note_kind = content.and_then(|content| content.note.as_ref()?.get("kind")?.as_str());
+    let kind = note_kind.or(content.map(|content| content.kind)).unwrap_or_default();
+    let reference = content.map(|content| content.reference.as_str()).unwrap_or_default();
+    let names = [reference, &entry.id, kind, &entry.author.user].map(name_of);
+    let [reference, id, kind, user] = names;
     let mut head = format!("[ctx:{reference}] {id} {kind} by {user}");
-    let confirmed = entry["confirmed_by"].as_array().cloned().unwrap_or_default();
-    match confirmed.iter().map(word).collect::<Vec<_>>().join(", ") {
+    match entry.confirmed_by.iter().map(|user| name_of(user)).collect::<Vec<_>>().join(", ") {
         nobody if nobody.is_empty() => head.push_str(", not confirmed by a person"),
         users => head.push_str(&format!(", confirmed by {users}")),
     }
-    if !entry["superseded_by"].is_null() {
-        head.push_str(&format!(", superseded by {}", word(&entry["superseded_by"])));
+    if let Some(newer) = &entry.superseded_by {
+        head.push_str(&format!(", superseded by {newer}"));
     }
-    if entry["more_about"] == true {
+    if entry.more_about {
         head.push_str(&format!(", going by the newest {MAX_ABOUT} records about it"));
     }
-    for other in entry["fork"].as_array().into_iter().flatten() {
-        let (id, user) = (word(&other["id"]), word(&other["author"]["user"]));
+    for other in &entry.fork {
+        let (id, user) = (&other.id, name_of(&other.author.user));
         head.push_str(&format!(", fork: {id} by {user} says something else on this topic"));
     }
-    let title = flat(entry["title"].as_str().unwrap_or_default(), MAX_TEXT_BYTES);
-    let text = entry[field].as_str().unwrap_or_default();
+    let title = flat(content.map(|content| content.title.as_str()).unwrap_or_default(), MAX_TEXT_BYTES);
+    let text = entry.text.as_deref().or(entry.excerpt.as_deref()).unwrap_or_default();
     let cut = text.floor_char_boundary(MAX_TEXT_BYTES);
     let clean = terminal::clean(text.as_bytes().get(..cut).unwrap_or_default());
     let said = format!("{title}\n{}", String::from_utf8_lossy(&clean));
@@ -66,10 +61,9 @@ pub(super) fn happened(record: &Record) -> (&'static str, String) {
     }
 }
 
-/// Names other notes by their record ids and users, as `entries::fork` describes them.
-pub(super) fn named(others: &[Value]) -> String {
-    let word = |value: &Value| name_of(value.as_str().unwrap_or_default());
-    let one = |other: &Value| format!("{} by {}", word(&other["id"]), word(&other["author"]["user"]));
+/// Names other notes by their record ids and users.
+pub(super) fn named(others: &[ShownFork]) -> String {
+    let one = |other: &ShownFork| format!("{} by {}", other.id, name_of(&other.author.user));
     let mut names: Vec<String> = others.iter().take(MAX_NAMED).map(one).collect();
     if others.len() > MAX_NAMED {
         names.push(format!("and {} more", others.len() - MAX_NAMED));

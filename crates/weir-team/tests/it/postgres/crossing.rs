@@ -7,8 +7,8 @@ use weir_core::{EntryKind, NoteKind, Origin, ProjectKey, Reference, Scope, Sessi
 use weir_records::moving::Export;
 use weir_records::sqlite::{self, SqliteLog};
 use weir_records::{
-    Accounts, ApiToken, Body, Credential, ErrorKind, HostId, Kept, Log, NoteFields, Once, Position, Readers, Record,
-    RecordId, RequestKey, Revoked, StoredRecord, TextKey, TokenScope,
+    Accounts, ApiToken, Body, Credential, ErrorKind, HostId, Invitation, InvitationCode, Kept, Log, NoteFields, Once,
+    Position, Readers, Record, RecordId, RequestKey, Revoked, StoredRecord, TextKey, TokenScope,
 };
 
 use super::support::{Session, TestDatabase, record, removal};
@@ -18,10 +18,11 @@ const PROJECTS: [&str; 3] = ["api", "web", "github.com/acme/api"];
 const USERS: [&str; 2] = ["ana", "ben"];
 const TOPIC: &str = "pool";
 /// How many rows each table has of a tenant, in the order of their names.
-const ROWS: [(&str, usize); 9] = [
-    ("audit", 5),
+const ROWS: [(&str, usize); 10] = [
+    ("audit", 6),
     ("heads", 1),
     ("hosts", 1),
+    ("invitations", 1),
     ("projects", 1),
     ("records", 2),
     ("requests", 1),
@@ -30,11 +31,12 @@ const ROWS: [(&str, usize); 9] = [
     ("topics", 1),
 ];
 
-/// A tenant with a token and two records. All tenants have the same ids of records, references, texts and topics, and
+/// A tenant with a token, an invitation and two records. All tenants have the same ids of records, references, texts and topics, and
 /// share the names of users and projects.
 struct Team {
     scope: Scope,
     token: ApiToken,
+    invitation: Invitation,
     records: [Record; 2],
 }
 
@@ -100,15 +102,38 @@ fn fill(log: &dyn Log, accounts: &dyn Accounts) -> Vec<Team> {
         };
         assert!(accounts.create_tenant(&tenant).unwrap());
         accounts.add_token(&token, None).unwrap();
+        let invitation = invitation_of(&token);
+        accounts.invitations().unwrap().add_invitation(&invitation).unwrap();
         let session = Some(SessionKey { client: String::new(), key: token.id.to_string() });
         let scope = Scope { tenant, user, session, ..Scope::project(project) };
         let records = records_of(&scope, host);
         assert_eq!(log.bind_hosts(&scope, &[host]).unwrap(), []);
         assert_eq!(log.append_once(&scope, &records[0], &key_of(&scope)).unwrap(), Once::Appended(Position(1)));
         assert_eq!(log.append(&scope, &records).unwrap(), [Position(1), Position(2)]);
-        Team { scope, token, records }
+        Team { scope, token, invitation, records }
     };
     (0..TENANTS).map(team).collect()
+}
+
+/// Returns an invitation by the user of a token.
+fn invitation_of(token: &ApiToken) -> Invitation {
+    let code = InvitationCode::draw().unwrap();
+    Invitation {
+        id: code.id(),
+        hash: code.hash(),
+        tenant: token.tenant.clone(),
+        user: None,
+        scope: token.scope,
+        projects: token.projects.clone(),
+        token_millis: None,
+        max_uses: 2,
+        uses: 0,
+        invited_by: token.user.clone(),
+        invited_with: token.id,
+        created_at: Timestamp(1),
+        expires_at: Timestamp(2),
+        revoked_at: None,
+    }
 }
 
 /// Returns the key of the request that the first record of a team was appended for. Others use the same name.
@@ -123,7 +148,7 @@ fn only(mut found: Vec<StoredRecord>) -> Vec<Record> {
 
 /// Checks that every call of a team shows what is its own and nothing else.
 fn check_team<L: Log + Export>(log: &L, accounts: &dyn Accounts, team: &Team, stranger: &Team) {
-    let Team { scope, token, records } = team;
+    let Team { scope, token, invitation, records } = team;
     let (tenant, ids) = (&scope.tenant, records.each_ref().map(|record| record.id));
     for readers in [Readers::Scope, Readers::Index] {
         let batch = log.read_since(scope, Position(0), 100, readers).unwrap();
@@ -139,12 +164,15 @@ fn check_team<L: Log + Export>(log: &L, accounts: &dyn Accounts, team: &Team, st
     let moved: Vec<Record> = moved.into_iter().filter_map(|one| one.record).collect();
     assert_eq!(moved, records);
     let audited = log.audit_rows(tenant, 0, 100).unwrap();
-    assert_eq!((audited.len(), log.audit_count(tenant).unwrap()), (5, 5));
-    assert!(audited.iter().filter_map(|row| row.token.as_ref()).eq([&token.id.to_string(); 3]));
+    assert_eq!((audited.len(), log.audit_count(tenant).unwrap()), (6, 6));
+    assert!(audited.iter().filter_map(|row| row.token.as_ref()).eq([&token.id.to_string(); 4]));
     assert_eq!(log.request(scope, &key_of(scope)).unwrap(), Some(Once::Before(ids[0])));
     assert_eq!(log.bind_hosts(scope, &[ids[0].host]).unwrap(), []);
     assert_eq!(accounts.tokens(tenant).unwrap(), std::slice::from_ref(token));
     assert_eq!(accounts.token(token.id).unwrap().as_ref(), Some(token));
+    let invitations = accounts.invitations().unwrap();
+    assert_eq!(invitations.invitations(tenant).unwrap(), std::slice::from_ref(invitation));
+    assert_eq!(invitations.invitation(invitation.id).unwrap().as_ref(), Some(invitation));
     assert_eq!(accounts.usage(tenant).unwrap().records, 2);
     assert_eq!(accounts.projects(tenant).unwrap(), std::slice::from_ref(&scope.project));
     check_stranger(log, accounts, team, stranger);
@@ -170,6 +198,9 @@ fn check_stranger<L: Log + Export>(log: &L, accounts: &dyn Accounts, team: &Team
     }
     if stranger.scope.tenant != scope.tenant {
         assert_eq!(accounts.revoke(&scope.tenant, &Revoked::Token(stranger.token.id), Timestamp(2)).unwrap(), 0);
+        let invitations = accounts.invitations().unwrap();
+        assert!(!invitations.revoke_invitation(stranger.invitation.id, &team.token, Timestamp(2)).unwrap());
+        assert_eq!(invitations.accept(stranger.invitation.id, &team.token).unwrap_err().kind, ErrorKind::Missing);
         let refused = log.append(scope, &stranger.records).unwrap_err();
         assert_eq!(refused.kind, ErrorKind::OutOfScope);
     }

@@ -40,7 +40,8 @@ fn fill(shelf: &Shelf, log: &PostgresLog, place: &Scope) {
 }
 
 fn text_of(place: &Scope) -> String {
-    format!("common words of {}", place.tenant.0)
+    // Too long for the row of its record.
+    format!("common words of {} {}", place.tenant.0, "and more ".repeat(1_000))
 }
 
 /// Returns the tables that have rows of a tenant, and their number in each.

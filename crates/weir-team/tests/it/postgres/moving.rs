@@ -8,13 +8,13 @@ use weir_core::{ProjectKey, Scope, SessionKey, TenantId, WhyGone};
 use weir_records::moving::{Export, MoveFigures, MoveSource, MoveState, MoveTarget, contents, move_team};
 use weir_records::sqlite::{self, SqliteLog};
 use weir_records::{
-    Accounts as _, ApiToken, Blobs as _, Body, Credential, ErrorKind, Log as _, PortError, Position, Readers, Result,
-    Revoked, TextKey, TokenScope,
+    Accounts as _, ApiToken, Blobs as _, Body, Credential, ErrorKind, Invitations, Log as _, PortError, Position,
+    Readers, Result, Revoked, TextKey, TokenScope,
 };
 use weir_team::{ObjectBlobs, delete_tenant, delete_tokens};
 
 use super::support::{TestDatabase, bridge, ids, note, removal, scope};
-use crate::support::{NOW, keep, shelf_of};
+use crate::support::{NOW, invitation, keep, shelf_of};
 
 /// Issues a token of a tenant, which is created if it does not exist.
 fn token(folder: &Path, tenant: &str) -> ApiToken {
@@ -58,6 +58,7 @@ fn a_move_keeps_positions_tokens_audit_hosts_and_erasures() {
     let good = token(&old, "acme");
     let revoked = token(&old, "acme");
     let accounts = sqlite::open_accounts(&old).unwrap();
+    accounts.add_invitation(&invitation(&revoked)).unwrap();
     accounts.revoke(&revoked.tenant, &Revoked::Token(revoked.id), NOW).unwrap();
     accounts.set_max_records(&good.tenant, 77).unwrap();
     accounts.set_max_bytes(&good.tenant, 5_000_000).unwrap();
@@ -93,6 +94,9 @@ fn a_move_keeps_positions_tokens_audit_hosts_and_erasures() {
     assert_eq!(after.append(&api, &[kept[2].clone()]).unwrap(), [Position(3)]);
     assert_eq!(after.records(&api, &[kept[2].id]).unwrap(), []);
     assert_eq!(after.accounts().tokens(&good.tenant).unwrap(), accounts.tokens(&good.tenant).unwrap());
+    let moved = Invitations::invitations(&after.accounts(), &good.tenant).unwrap();
+    assert_eq!(moved, Invitations::invitations(&accounts, &good.tenant).unwrap());
+    assert_eq!(moved.iter().map(|one| one.revoked_at).collect::<Vec<_>>(), [Some(NOW)]);
     let usage = after.accounts().usage(&good.tenant).unwrap();
     assert_eq!(usage, accounts.usage(&good.tenant).unwrap());
     assert_eq!((usage.records, usage.max_records, usage.max_bytes), (9, Some(77), Some(5_000_000)));

@@ -1,16 +1,19 @@
 //! Tests a move that is cut off in each of its two passes: it continues where it was, and copies nothing twice.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use weir_core::{ProjectKey, Scope, TenantId};
 use weir_records::moving::{
-    AuditRow, BoundHost, Export, Import, MoveFigures, MoveSource, MoveState, MoveTarget, MovedRecord, move_team,
+    AuditRow, BoundHost, Export, Import, KeptRequest, MoveFigures, MoveSource, MoveState, MoveTarget, MovedRecord,
+    move_team,
 };
 use weir_records::sqlite::{self, SqliteLog};
 use weir_records::{
-    Accounts as _, ApiToken, ErrorKind, HostId, Log as _, PortError, Position, Readers, Record, Result, TenantUsage,
+    Accounts as _, ApiToken, ErrorKind, HostId, Invitation, Log as _, PortError, Position, Readers, Record, Result,
+    TenantUsage,
 };
 use weir_team::PostgresLog;
 
@@ -44,6 +47,10 @@ impl Export for CutOff<'_> {
         self.inner.moved_records(tenant, project, after, limit)
     }
 
+    fn heads_of(&self, tenant: &TenantId) -> Result<BTreeMap<ProjectKey, Position>> {
+        self.inner.heads_of(tenant)
+    }
+
     fn audit_count(&self, tenant: &TenantId) -> Result<u64> {
         self.inner.audit_count(tenant)
     }
@@ -55,6 +62,10 @@ impl Export for CutOff<'_> {
     fn bound_hosts(&self, tenant: &TenantId, after: Option<HostId>, limit: usize) -> Result<Vec<BoundHost>> {
         self.inner.bound_hosts(tenant, after, limit)
     }
+
+    fn kept_requests(&self, tenant: &TenantId, after: Option<[u8; 32]>, limit: usize) -> Result<Vec<KeptRequest>> {
+        self.inner.kept_requests(tenant, after, limit)
+    }
 }
 
 impl Import for CutOff<'_> {
@@ -64,6 +75,10 @@ impl Import for CutOff<'_> {
 
     fn take_tokens(&self, tenant: &TenantId, tokens: &[ApiToken]) -> Result<()> {
         self.inner.take_tokens(tenant, tokens)
+    }
+
+    fn take_invitations(&self, tenant: &TenantId, invitations: &[Invitation]) -> Result<()> {
+        self.inner.take_invitations(tenant, invitations)
     }
 
     fn take_records(&self, tenant: &TenantId, project: &ProjectKey, records: &[MovedRecord]) -> Result<()> {
@@ -83,6 +98,10 @@ impl Import for CutOff<'_> {
 
     fn take_hosts(&self, tenant: &TenantId, hosts: &[BoundHost]) -> Result<()> {
         self.inner.take_hosts(tenant, hosts)
+    }
+
+    fn take_requests(&self, tenant: &TenantId, requests: &[KeptRequest]) -> Result<()> {
+        self.inner.take_requests(tenant, requests)
     }
 }
 

@@ -8,7 +8,8 @@ use weir_records::{Audience, Author, Body, HostId, Kept, LogicalTime, Record, Re
 use weir_team::{Bridge, PostgresLog, PostgresOptions, migrate};
 
 /// The names of all migrations.
-pub(crate) const MIGRATIONS: [&str; 3] = ["0001_records", "0002_heads", "0003_requests"];
+pub(crate) const MIGRATIONS: [&str; 6] =
+    ["0001_records", "0002_heads", "0003_requests", "0004_cells", "0005_invitations", "0006_texts"];
 
 /// The runtime that the tests of this process share.
 pub(crate) fn bridge() -> &'static Bridge {

@@ -119,6 +119,9 @@ fn only_a_token_of_the_issuer_for_this_resource_is_good(world: &World) {
     assert!(refused.head.contains("scope=\"weir:write\""), "{}", refused.head);
     let narrow = signed(1, &header, &with("weir_projects", json!(["other"])));
     server.post("/v1/search", &narrow, &json!({ "project": API, "query": "x" })).problem(403);
+    // The issuer knows who the users are, and the server does not.
+    let admin = signed(1, &header, &with("scope", json!("weir:admin")));
+    server.post("/v1/invitations", &admin, &json!({})).problem(501);
     for path in ["", "/mcp"] {
         let found = server.get(&format!("/.well-known/oauth-protected-resource{path}"), "").ok(200);
         assert_eq!((&found["resource"], &found["authorization_servers"]), (&json!(RESOURCE), &json!([ISSUER])));

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 use weir_core::wording::{counted, one_line};
 use weir_host::error::CommandError;
 use weir_records::{HostId, MAX_NAME_BYTES, is_name};
@@ -12,15 +12,18 @@ use weir_store::{TeamConnection, TeamDb};
 use weir_sync::{GIT, NOTES_FOLDER, Report};
 
 const MODE: &str = "git";
-const NAME: &str = "as";
+pub(super) const NAME: &str = "as";
 
 pub(super) fn with_options(command: Command) -> Command {
     let git = Arg::new(MODE).long(MODE).action(ArgAction::SetTrue).requires(NAME);
     let git = git.help("Share notes as files in this repository (.weir/notes), without a server");
-    let name = Arg::new(NAME).long(NAME).value_name("NAME").requires(MODE);
+    let name = Arg::new(NAME).long(NAME).value_name("NAME").requires("named");
     command
         .arg(git.conflicts_with_all(["server", "stop", "seal", "key", "admit", "revoke"]))
-        .arg(name.help("Your name in these files, the same on all of your machines"))
+        .arg(name.help(
+            "Your name in these files, the same on all of your machines; or in the team, if your invitation has none",
+        ))
+        .group(ArgGroup::new("named").args([MODE, "invitation"]))
 }
 
 /// Returns the connection that the options ask for, if they do.

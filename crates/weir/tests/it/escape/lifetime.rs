@@ -24,7 +24,6 @@ pub(super) const QUIET_TIME: Duration = Duration::from_millis(500);
 enum End {
     Returns,
     Timeout,
-    /// The calling process is killed.
     Killed,
     ServerKilled,
 }

@@ -162,10 +162,10 @@ fn rows_that_are_not_understood_are_named_and_an_export_that_ends_early_is_repor
     assert!(told.contains("4 notes") && told.contains("engram-export.json to its end: "), "{told}");
 
     let refused = home.weir(&["import", FILE, "--client", "codex"]);
-    assert!(said(&refused).contains("it is an engram export"), "{refused:?}");
+    assert!(said(&refused).contains("it is an export"), "{refused:?}");
     home.write_rows("plain.jsonl", &[json!({ "session": "a", "role": "user", "text": "x" })]);
     let refused = home.weir(&["import", "../plain.jsonl", "--project-name", "web"]);
-    assert!(said(&refused).contains("the path is not an engram export"), "{refused:?}");
+    assert!(said(&refused).contains("the path is not an export"), "{refused:?}");
 }
 
 #[test]

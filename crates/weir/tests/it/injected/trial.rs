@@ -62,7 +62,6 @@ impl fmt::Display for Trial<'_> {
 }
 
 pub(super) enum Verdict {
-    /// The act did its work.
     Done,
     /// It ended with an error that it reported, and the store is as before or as after.
     Refused,

@@ -68,7 +68,6 @@ fn pause(home: &Home, seconds: u64) {
     }
 }
 
-/// Returns the texts of results in a body, in order.
 fn results(body: &str) -> Vec<String> {
     let body: Value = serde_json::from_str(body).unwrap();
     let messages = body["messages"].as_array().unwrap().iter();

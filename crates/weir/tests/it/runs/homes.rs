@@ -155,6 +155,9 @@ fn a_hidden_path_in_the_code_is_said_to_be_hidden() {
     assert!(said.contains("other/a.txt is hidden from runs") && said.contains("`readable`"), "{said}");
     let said = home.ok(&["run", "cat ~/.cargo/config.toml ../nothing; true"]);
     assert!(!said.contains("hidden from runs"), "{said}");
+    home.configure("sandbox = \"off\"\n");
+    let said = text(&home.piped(&["run", "cat ../other/a.txt"]).stdout);
+    assert!(said.contains("text of") && !said.contains("hidden from runs"), "{said}");
 }
 
 /// Tests run as root where possible.

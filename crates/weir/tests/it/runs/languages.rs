@@ -117,7 +117,6 @@ fn check_in(home: &Home, language: &str) {
     assert_eq!(left, [FILE.0], "{language} leaves something in the project");
 }
 
-/// Returns a home with only one runtime.
 fn home_with(runtime: &str) -> Home {
     let mut home = Home::with_programs();
     let own = home.path().join("bin");

@@ -92,7 +92,6 @@ impl Cloned {
     }
 }
 
-/// Returns the record in a file.
 fn record_in(content: &str) -> Value {
     let record = content.lines().next().unwrap().trim_start_matches("<!-- ").trim_end_matches(" -->");
     serde_json::from_str(record).unwrap()

@@ -48,6 +48,13 @@ impl Column {
         count > 1 && self.cells.iter().all(|cell| *cell == self.cells[0])
     }
 
+    /// Returns whether its values tell most of the records apart.
+    pub(super) fn tells_apart(&self) -> bool {
+        let filled: Vec<&String> = self.cells.iter().filter(|cell| !cell.is_empty()).collect();
+        let different = filled.iter().collect::<HashSet<_>>().len();
+        different > 1 && different * 2 > filled.len()
+    }
+
     /// Returns whether nearly all values are those of another column.
     pub(super) fn is_copy_of(&self, other: &Self) -> bool {
         let differ = self.cells.iter().zip(&other.cells).filter(|(one, two)| one != two).count();

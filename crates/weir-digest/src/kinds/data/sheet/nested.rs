@@ -82,7 +82,7 @@ impl NestedLists {
             words.collect::<Vec<_>>().join(" ")
         });
         let names = items.iter().filter_map(|said| said.first()).map(|(_, value)| *value);
-        (whole.collect::<Vec<_>>().join(mark), names.collect::<Vec<_>>().join(", "))
+        (whole.collect::<Vec<_>>().join(mark), counted(names))
     }
 
     /// Returns what an item says that others do not, what it is called first.
@@ -110,6 +110,24 @@ impl NestedLists {
         }
         said
     }
+}
+
+/// Joins names, each once, with how often it comes.
+fn counted<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for name in names {
+        let place = *places.entry(name).or_insert(counts.len());
+        if place == counts.len() {
+            counts.push((name, 0));
+        }
+        counts[place].1 += 1;
+    }
+    let shown = counts.into_iter().map(|(name, count)| match count {
+        1 => name.to_owned(),
+        count => format!("{name} ×{count}"),
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 fn gather<'a>(node: &'a Node, key: &'a str, path: &str, all: &mut Vec<(&'a str, String, &'a str)>) {

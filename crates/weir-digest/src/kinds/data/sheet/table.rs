@@ -94,7 +94,7 @@ impl Table {
 
     /// Returns the column that says which record is which.
     fn name(&self) -> Option<&Column> {
-        let named = self.columns.iter().filter(|column| column.rank <= 1 && !column.is_constant(self.count));
+        let named = self.columns.iter().filter(|column| column.rank <= 1 && column.tells_apart());
         named.min_by_key(|column| (column.rank, column.cost(column.extent(WIDTHS[1]))))
     }
 

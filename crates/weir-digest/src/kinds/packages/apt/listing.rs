@@ -6,7 +6,6 @@ use crate::kinds::shared::counts::Tally;
 use crate::text::count;
 use crate::{Line, Page, Part, Weight};
 
-/// Packages listed with their state.
 #[derive(Default)]
 pub(super) struct PackageListing {
     states: Tally<200>,

@@ -1,3 +1,0 @@
-//! Logs of web servers.
-
-pub(super) mod access_log;
