@@ -11,9 +11,21 @@ use crate::server::{ConnectedServer, expect_success, not_a_team_server};
 const PATH: &str = "/v1/invitations";
 const NOTHING: &[(&str, &str)] = &[];
 
-/// Asks for an invitation, and returns it with what it is good for.
-pub fn invite(server: &ConnectedServer, wanted: &Value) -> Result<Value, CommandError> {
-    expect_success(&server.ask(|client| client.post(PATH, &wanted.to_string()))?)
+/// A new invitation.
+#[derive(Debug)]
+pub struct NewInvitation {
+    /// What the new user gets.
+    pub code: String,
+    /// The server's whole answer, which also says what the invitation is good for.
+    pub answer: Value,
+}
+
+/// Asks for an invitation.
+pub fn invite(server: &ConnectedServer, wanted: &Value) -> Result<NewInvitation, CommandError> {
+    let answer = expect_success(&server.ask(|client| client.post(PATH, &wanted.to_string()))?)?;
+    let code = answer["invitation"].as_str().filter(|code| InvitationCode::parse(code).is_some());
+    let code = code.ok_or_else(|| not_a_team_server("invitation"))?.to_owned();
+    Ok(NewInvitation { code, answer })
 }
 
 /// Returns the invitations of the team.

@@ -71,7 +71,7 @@ mod vault;
 mod words;
 
 pub use exchange::{Exchange, PreviewedRecord, Report};
-pub use invitations::{accept_invitation, invitations, invite, revoke_invitation};
+pub use invitations::{NewInvitation, accept_invitation, invitations, invite, revoke_invitation};
 pub use lock::ExchangeLock;
 pub use news::{NewsListener, keep_in_step};
 pub use sealing::{SealReport, described};

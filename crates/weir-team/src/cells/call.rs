@@ -40,18 +40,23 @@ impl Health {
                 return Err(PortError::new(ErrorKind::Unavailable, doing).because(reason));
             }
             state.is_asked = true;
-        } else if state.calls >= MAX_CALLS {
+            state.calls += 1;
+            return Ok(Visit { health: self, asks: true, is_down: true });
+        }
+        if state.calls >= MAX_CALLS {
             let reason = "too many calls wait for the cell of the tenant";
             return Err(PortError::new(ErrorKind::Busy, doing).because(reason));
         }
         state.calls += 1;
-        Ok(Visit { health: self, is_down: true })
+        Ok(Visit { health: self, asks: false, is_down: true })
     }
 }
 
 /// A call that is at work.
 struct Visit<'a> {
     health: &'a Health,
+    /// Whether this call finds out if the cell answers again.
+    asks: bool,
     /// Whether the cell has not answered.
     is_down: bool,
 }
@@ -60,7 +65,7 @@ impl Drop for Visit<'_> {
     fn drop(&mut self) {
         let mut state = self.health.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.calls -= 1;
-        state.is_asked = false;
+        state.is_asked &= !self.asks;
         state.down_until = self.is_down.then(|| Instant::now() + PAUSE);
     }
 }
@@ -86,6 +91,19 @@ mod tests {
         health.0.lock().unwrap().down_until = Some(Instant::now());
         health.watch("call", || Ok(())).unwrap();
         health.watch("call", || Ok(())).unwrap();
+    }
+
+    #[test]
+    fn a_call_from_before_the_failure_does_not_let_a_second_one_ask() {
+        let health = Health::default();
+        let early = health.enter("call").unwrap();
+        health.watch("call", down).unwrap_err();
+        health.0.lock().unwrap().down_until = Some(Instant::now());
+        let asking = health.enter("call").unwrap();
+        drop(early);
+        health.0.lock().unwrap().down_until = Some(Instant::now());
+        assert!(health.enter("call").is_err(), "one is asking");
+        drop(asking);
     }
 
     #[test]

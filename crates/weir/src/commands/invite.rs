@@ -81,14 +81,13 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
             "token_valid_for": text("token-valid-for"),
         }),
     )?;
-    let code = made["invitation"].as_str().unwrap_or_default().to_owned();
     let name = if text("user").is_some() { "" } else { " --as NAME" };
     paint::warn(&format!(
         "weir: the invitation is shown once; accept it with: weir sync --server {} --project {} --invitation FILE{name}",
         one_line(&connection.server, 120),
         one_line(&connection.project, 120),
     ));
-    Ok(Answer::new(code, made))
+    Ok(Answer::new(made.code, made.answer))
 }
 
 /// Returns the server that the project is shared with.
@@ -109,11 +108,11 @@ fn listed(invitations: Vec<Value>) -> Answer {
         return Answer::nothing("the team has no invitations".to_owned(), json!({ "invitations": [] }));
     }
     let line = |one: &Value| {
-        let text = |name: &str| one_line(one[name].as_str().unwrap_or("anybody"), 60);
+        let text = |name: &str| one_line(one[name].as_str().unwrap_or("?"), 60);
+        let user = one["user"].as_str().map_or_else(|| "anybody".to_owned(), |user| one_line(user, 60));
         let expires = one["expires_at"].as_i64().map_or_else(String::new, |at| when::show(Timestamp(at)));
         let (used, most) = (one["uses"].as_u64().unwrap_or_default(), one["max_uses"].as_u64().unwrap_or_default());
-        let (id, standing, scope, user, by) =
-            (text("id"), text("standing"), text("scope"), text("user"), text("invited_by"));
+        let (id, standing, scope, by) = (text("id"), text("standing"), text("scope"), text("invited_by"));
         format!("{id} {standing:7} {scope:5} for {user}, accepted {used} of {most} times, by {by}, until {expires}")
     };
     let text = invitations.iter().map(line).collect::<Vec<_>>().join("\n");

@@ -47,6 +47,7 @@ const COMMANDS: &[&[&str]] = &[
     &["notes"],
     &["policy", "check", "ls"],
     &["servers"],
+    &["invite", "ben"],
     &["replay"],
     &["window"],
     &["prefix"],
