@@ -93,9 +93,12 @@ fn read(stream: &TcpStream) -> Option<ReceivedRequest> {
     (!request.line.is_empty()).then_some(request)
 }
 
+/// Returns an answer after which the server closes the connection, as it says: a client that kept it could lose a request.
 pub(crate) fn answer(headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
-    let mut bytes = format!("HTTP/1.1 200 OK\r\n{headers}\r\ncontent-length: {}\r\n\r\n", body.len()).into_bytes();
+    let mut bytes =
+        format!("HTTP/1.1 200 OK\r\n{headers}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len())
+            .into_bytes();
     bytes.extend_from_slice(body);
     bytes
 }

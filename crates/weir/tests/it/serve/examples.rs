@@ -117,6 +117,8 @@ fn check(language: Language, api: &Api) {
     let mut command = match language {
         Language::Python => {
             let mut command = home.command(installed("WEIR_SDKS").join("python/bin/python"), &[]);
+            // Bytecode would be written into the checkout.
+            command.env("PYTHONDONTWRITEBYTECODE", "1");
             command.arg(Path::new(EXAMPLES).join("python").join(api.program).with_extension("py"));
             command
         }
