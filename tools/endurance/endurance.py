@@ -43,7 +43,7 @@ def plan(options: argparse.Namespace) -> Plan:
     variables = {"WEIR_HOOK_SECONDS": str(options.hook_seconds)} if options.hook_seconds else {}
     if options.quick:
         return Plan(3, 60, projects, most_hooks=40, every=5, floods=14, kill_pause=(6, 12), variables=variables)
-    return Plan(7, options.minutes * 60, projects, most_hooks=2000, every=12, floods=9, kill_pause=(20, 60), variables=variables)
+    return Plan(7, options.minutes * 60, projects, most_hooks=2000, every=12, floods=9, kill_pause=(15, 45), variables=variables)
 
 
 def copied(program: pathlib.Path, place: pathlib.Path) -> pathlib.Path:
