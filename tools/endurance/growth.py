@@ -88,9 +88,9 @@ def catch_up(person: Person, until: float) -> None:
     """Searches until the index has all that arrived; each search indexes for ten seconds at most."""
     searches, begun = 0, time.monotonic()
     while time.monotonic() < until + 600:
-        ended = person.run(["search", "zebra"], person.project("p01"), limit=300)
+        ended = person.run(["search", "zebra", "--json"], person.project("p01"), limit=300)
         searches += 1
-        if not re.search(r"not (yet )?(indexed|searched)|still being indexed|behind", ended.said):
+        if not re.search(r'"behind":\s*true', ended.text):
             break
     print(f"  indexed by {searches} searches in {time.monotonic() - begun:.0f} s", flush=True)
 
