@@ -17,8 +17,8 @@ use weir_records::{
     sqlite,
 };
 use weir_team::{
-    Bridge, ConnectionWatch, CopyPlace, Copying, IndexCopier, Meaning, ObjectBlobs, PostgresAccounts, PostgresLog,
-    PostgresOptions, SCHEMA, Started, TantivyIndex, Vectors, delete_tenant, delete_tokens, end_update, erase_name,
+    Bridge, BucketCopier, BucketOptions, BucketedIndex, ConnectionWatch, CopyPlace, Copying, Meaning, ObjectBlobs,
+    PostgresAccounts, PostgresLog, PostgresOptions, SCHEMA, Started, Vectors, delete_tenant, delete_tokens, end_update, erase_name,
     expire_audit, migrate as migrate_schema,
 };
 
@@ -221,17 +221,16 @@ impl Place {
         let (blobs, index_folder) = (Arc::new(self.blobs()?), folder.join("index"));
         let meaning = if self.is_semantic { Some(built_in_model()?) } else { None };
         let vectors = meaning.clone().map_or(Vectors::Off, Vectors::Of);
-        let (index, copying) = match self.copy_every() {
-            None => (Arc::new(TantivyIndex::open_with(&index_folder, &vectors).map_err(in_use)?), None),
-            Some(every) => {
-                let place = CopyPlace::open(Arc::clone(&blobs), &folder.join(COPY_NAME_FILE)).map_err(failed)?;
-                let index = TantivyIndex::open_or_restore(&index_folder, &vectors, &place).map_err(in_use)?;
-                let index = Arc::new(index);
-                let copier = Arc::new(IndexCopier::new(place, Arc::clone(&index)));
-                (index, Some(Copying { copier, every }))
-            }
-        };
-        let index_started = Some(index.started().clone());
+        let every = self.copy_every();
+        let open_place = || CopyPlace::open(Arc::clone(&blobs), &folder.join(COPY_NAME_FILE)).map_err(failed);
+        let copies = every.map(|_| open_place()).transpose()?;
+        let options = BucketOptions { vectors, copies: copies.clone(), ..BucketOptions::default() };
+        let index = Arc::new(BucketedIndex::open(&index_folder, options).map_err(in_use)?);
+        let index_started = Some(index.check().map_err(in_use)?);
+        let copying = copies.zip(every).map(|(place, every)| {
+            let copier = Arc::new(BucketCopier::new(place, Arc::clone(&index)));
+            Copying { copier, every }
+        });
         let ports = Ports { log, index, blobs };
         Ok(Storage { ports, accounts, index_started, copying, meaning, connections: Some(connections) })
     }
@@ -277,7 +276,8 @@ impl Place {
         let owner = owner_of(options);
         let (blobs, bridge) = (self.blobs()?, Bridge::start().map_err(failed)?);
         // The server may have vectors or not.
-        let open = |folder: &PathBuf| TantivyIndex::open_with(&folder.join("index"), &Vectors::AsTheyAre);
+        let as_they_are = || BucketOptions { vectors: Vectors::AsTheyAre, ..BucketOptions::default() };
+        let open = |folder: &PathBuf| BucketedIndex::open(&folder.join("index"), as_they_are());
         let index = self.folder.as_ref().map(open);
         let index = index.transpose().map_err(in_use)?;
         let tokens = delete_tokens(&owner, &bridge, tenant).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! The index on tantivy: one for all tenants of a server, in one folder on its own disk.
+//! The index on tantivy, in one folder on a server's own disk. A server has 64 of them, its [`buckets`].
 //!
 //! Tenants share files, since a thousand small indexes would cost a thousand times the memory and the commits. They
 //! share no postings: every word is stored under the name of its project ([`analysis`]), so a search reads the words of
@@ -7,6 +7,7 @@
 //! Invariant: the log is the truth. The folder can be deleted at any time, and what cannot be read is made again.
 
 mod analysis;
+mod buckets;
 mod edit;
 mod error;
 mod fields;
@@ -31,6 +32,8 @@ use weir_records::{
     ErrorKind, Index, IndexChange, IndexHits, PortError, Position, ProjectChanges, RecordId, Result, SearchQuery, Step,
 };
 
+pub(crate) use self::buckets::bucket_of;
+pub use self::buckets::{BucketCopier, BucketOptions, BucketedIndex};
 use self::edit::{Change, Work};
 use self::error::{Failure, from_engine, from_system, is_unusable};
 use self::fields::{Fact, Fields, Place};
@@ -189,6 +192,11 @@ impl TantivyIndex {
     /// Removes everything of a tenant. No word of it is left in the files.
     pub fn remove_tenant(&self, tenant: &TenantId) -> Result<()> {
         self.write("remove a tenant from the index", Place::of_tenant(tenant), Work::RemoveTenant).map(drop)
+    }
+
+    /// Returns how many commits have removed something since it was opened.
+    fn removals(&self) -> u64 {
+        self.removals.load(Ordering::Relaxed)
     }
 
     /// Brings a copy into the folder.

@@ -1,7 +1,7 @@
 //! A team's server: its service over HTTP, and backends of the ports in `weir-records` for more than one machine.
 //!
 //! [`Service`] answers requests on any three ports and accounts, and knows no backend; the program opens the storage,
-//! listens and hands requests over. What every server does with a request is `weir-http`'s. [`PostgresLog`] is the log, the record of truth; [`TantivyIndex`] finds what is in
+//! listens and hands requests over. What every server does with a request is `weir-http`'s. [`PostgresLog`] is the log, the record of truth; [`BucketedIndex`] finds what is in
 //! it, and [`ObjectBlobs`] has the texts, in a folder or in a bucket. The ports block, and a server calls them from
 //! `spawn_blocking`. What is async behind one has a runtime of its own: a [`Bridge`] drives the connections of the log.
 //!
@@ -27,8 +27,8 @@
 //!   transaction that would write, whatever a server remembers.
 //! - A search reads the words of one project, and not even a score depends on another one. The same records give the
 //!   same answer, to the last bit of the score.
-//! - An index or a copy that cannot be read, does not match its hashes, or was written by another version is not used:
-//!   the index is rebuilt from the log, and says so (`Started`).
+//! - A bucket of the index or a copy that cannot be read, does not match its hashes, or was written by another version
+//!   is not used: it is rebuilt from the log, and the index says so (`Started`).
 //!
 //! # The way of a request
 //!
@@ -73,7 +73,10 @@ pub use cells::{
     AddedCell, Cell, CellMovePhase, CellOwner, Cells, Home, HomeState, MovedTenant, ReadAddress, prepare_directory,
 };
 pub use connections::{ConnectionFigures, ConnectionWatch};
-pub use index::{Copied, CopyPlace, IndexCopier, IndexFigures, Meaning, Started, TantivyIndex, Vectors};
+pub use index::{
+    BucketCopier, BucketOptions, BucketedIndex, Copied, CopyPlace, IndexCopier, IndexFigures, Meaning, Started,
+    TantivyIndex, Vectors,
+};
 pub use log::{
     PostgresAccounts, PostgresLog, PostgresOptions, SCHEMA, Statements, delete_tenant, delete_tokens, end_update,
     erase_name, expire_audit, migrate,

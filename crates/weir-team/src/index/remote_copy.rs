@@ -2,7 +2,7 @@
 //!
 //! Each server has a copy below its own name and writes to no other, so servers that copy at once do not meet. A new
 //! server takes the newest copy that it can use, and then has one of its own. The copies of servers that are gone are
-//! deleted by those that go on.
+//! deleted by those that go on. An index in parts has a copy of each, below the name of the part.
 //!
 //! Invariants: a manifest is written after everything that it names, and what it does not name is deleted after that,
 //! so a copy that is interrupted leaves the one before as it was. A copy is data: it is checked against its hashes
@@ -14,13 +14,14 @@ mod staging;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use object_store::ObjectMeta;
 use object_store::path::Path as ObjectPath;
 use tantivy::directory::MmapDirectory;
 use tantivy::{Directory as _, TantivyError};
@@ -43,24 +44,32 @@ const MANAGED_FILE: &str = ".managed.json";
 /// How old the copy of another server may become, in milliseconds: a day. Its server is gone or idle then.
 const MAX_COPY_AGE_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
-const COPY: &str = "copy the index";
+pub(super) const COPY: &str = "copy the index";
 const CLEAN_UP: &str = "remove old copies of the index";
 pub(super) const RESTORE: &str = "restore the index from a copy";
 
 /// Where the copies of one server's index go, and those of others are found.
+#[derive(Clone)]
 pub struct CopyPlace {
     objects: Arc<ObjectBlobs>,
     /// The server whose copy is written.
     server: HostId,
+    /// The part of the index that is copied, unless it has none.
+    part: Option<String>,
 }
 
 /// Copies one index. Used from threads that may block.
 pub struct IndexCopier {
-    place: CopyPlace,
     index: Arc<TantivyIndex>,
-    known: Mutex<Known>,
+    copier: Mutex<Copier>,
     /// How many removals the last copy has followed.
     removals: AtomicU64,
+}
+
+/// Copies an index or a part of one, and knows its last copy.
+pub(super) struct Copier {
+    place: CopyPlace,
+    known: Known,
 }
 
 /// What became of a copy.
@@ -80,6 +89,8 @@ pub enum Copied {
 /// What is known of the last copy.
 #[derive(Default)]
 struct Known {
+    /// Whether what the store has from an earlier run may be relied on.
+    is_trusted: bool,
     /// The hash of its meta file.
     mark: Option<blake3::Hash>,
     /// The parts of its other files, which never change.
@@ -102,6 +113,14 @@ struct StoredCopy {
     changed_at: i64,
     /// Its parts, with their sizes in bytes.
     parts: BTreeMap<String, u64>,
+    /// What its keys begin with.
+    below: String,
+}
+
+/// Which copy an object belongs to.
+struct Placed<'a> {
+    part: Option<&'a str>,
+    server: HostId,
 }
 
 impl CopyPlace {
@@ -113,27 +132,51 @@ impl CopyPlace {
             read => HostId::parse(read.unwrap_or_default().trim()).ok(),
         };
         if let Some(server) = known {
-            return Ok(Self { objects, server });
+            return Ok(Self { objects, server, part: None });
         }
         let server = HostId::random()?;
         if let Some(folder) = name_file.parent() {
             private::folder(folder).map_err(failed)?;
         }
         fs::write(name_file, server.to_string()).map_err(failed)?;
-        Ok(Self { objects, server })
+        Ok(Self { objects, server, part: None })
     }
 
-    /// Deletes the copies of all servers, and returns how many there were. Each makes another when its index changes.
+    /// Deletes the copies of all servers, and returns how many servers had one. Each makes another when its index
+    /// changes.
     pub fn remove_all(objects: &ObjectBlobs) -> Result<u64> {
-        let stored = stored(objects, CLEAN_UP)?;
-        let copies: Vec<(&HostId, &StoredCopy)> = stored.iter().collect();
-        remove(objects, &copies)?;
-        Ok(copies.len() as u64)
+        let stored = stored_of_all(objects)?;
+        for copies in stored.values() {
+            remove(objects, copies)?;
+        }
+        Ok(stored.len() as u64)
+    }
+
+    /// Returns the place of a part of the index.
+    pub(super) fn of_part(&self, part: &str) -> Self {
+        Self { part: Some(part.to_owned()), ..self.clone() }
+    }
+
+    /// Returns the parts of which any server has a copy.
+    pub(super) fn copied_parts(&self) -> Result<BTreeSet<String>> {
+        let listed = self.objects.list_objects(ObjectPath::from(COPIES), RESTORE)?;
+        let placed = listed.iter().filter_map(|object| Some(Placed::of(&object.location)?.part?.to_owned()));
+        Ok(placed.collect())
+    }
+
+    /// Deletes all copies of servers that have copied nothing for long. Their parts may be ones that no other server
+    /// will ever copy again.
+    pub(super) fn remove_gone(&self) -> Result<()> {
+        let stored = stored_of_all(&self.objects)?;
+        let newest = |copies: &[StoredCopy]| copies.iter().map(|copy| copy.changed_at).max().unwrap_or_default();
+        let Some(own) = stored.get(&self.server).map(|copies| newest(copies)) else { return Ok(()) };
+        let gone = stored.values().filter(|copies| own.saturating_sub(newest(copies)) > MAX_COPY_AGE_MILLIS);
+        gone.into_iter().try_for_each(|copies| remove(&self.objects, copies))
     }
 
     /// Returns the newest copy that is none of these, if there is one.
     pub(super) fn newest_but(&self, tried: &[CopyVersion]) -> Result<Option<CopyVersion>> {
-        let stored = stored(&self.objects, RESTORE)?;
+        let stored = self.stored(RESTORE)?;
         let made =
             stored.iter().filter_map(|(server, copy)| Some(CopyVersion { made_at: copy.made_at?, server: *server }));
         Ok(made.filter(|copy| !tried.contains(copy)).max())
@@ -143,7 +186,7 @@ impl CopyPlace {
     pub(super) fn fetch(&self, copy: CopyVersion, folder: &Path) -> Result<()> {
         let server = copy.server;
         let missing = || PortError::new(ErrorKind::Damaged, RESTORE).because("its manifest is gone");
-        let path = path_of(server, MANIFEST);
+        let path = self.path_of(server, MANIFEST);
         let json = self.objects.read_object(path, MAX_MANIFEST_BYTES, RESTORE)?.ok_or_else(missing)?;
         let manifest = Manifest::parse(&json, RESTORE)?;
         let failed = |error: io::Error| from_system(&error, RESTORE);
@@ -172,7 +215,7 @@ impl CopyPlace {
     fn fetch_file(&self, server: HostId, file: &CopiedFile, to: &mut impl Write) -> Result<()> {
         let wrong = |reason: &'static str| PortError::new(ErrorKind::Damaged, RESTORE).because(reason);
         for part in &file.parts {
-            let path = path_of(server, &part.hash);
+            let path = self.path_of(server, &part.hash);
             let read = self.objects.read_object(path, MAX_PART_BYTES, RESTORE)?;
             let content = read.ok_or_else(|| wrong("a part of it is missing"))?;
             if Part::of(&content) != *part {
@@ -185,45 +228,87 @@ impl CopyPlace {
 
     /// Deletes what the new copy does not need, and the copies of servers that have made none for long.
     fn clean_up(&self, manifest: &Manifest) -> Result<()> {
-        let stored = stored(&self.objects, CLEAN_UP)?;
+        let stored = self.stored(CLEAN_UP)?;
         let Some(own) = stored.get(&self.server) else { return Ok(()) };
         let needed = manifest.hashes();
         let unneeded = own.parts.keys().filter(|hash| !needed.contains(hash.as_str()));
-        self.objects.remove_objects(unneeded.map(|hash| path_of(self.server, hash)).collect(), CLEAN_UP)?;
-        let is_old = |copy: &StoredCopy| own.changed_at.saturating_sub(copy.changed_at) > MAX_COPY_AGE_MILLIS;
-        let old: Vec<(&HostId, &StoredCopy)> = stored.iter().filter(|(_, copy)| is_old(copy)).collect();
-        remove(&self.objects, &old)
+        self.objects.remove_objects(unneeded.map(|hash| self.path_of(self.server, hash)).collect(), CLEAN_UP)?;
+        let is_old = |copy: &&StoredCopy| own.changed_at.saturating_sub(copy.changed_at) > MAX_COPY_AGE_MILLIS;
+        remove(&self.objects, stored.values().filter(is_old))
+    }
+
+    /// Returns the key of a part, or of the manifest, of a server's copy.
+    fn path_of(&self, server: HostId, name: &str) -> ObjectPath {
+        ObjectPath::from(format!("{}/{server}/{name}", self.below()))
+    }
+
+    /// Returns what all keys of the copies begin with.
+    fn below(&self) -> String {
+        self.part.as_ref().map_or_else(|| COPIES.to_owned(), |part| format!("{COPIES}/{part}"))
+    }
+
+    /// Returns what the store has of each server's copy. What has another form is left alone.
+    fn stored(&self, doing: &str) -> Result<BTreeMap<HostId, StoredCopy>> {
+        let mut found: BTreeMap<HostId, StoredCopy> = BTreeMap::new();
+        for object in self.objects.list_objects(ObjectPath::from(self.below()), doing)? {
+            let Some(placed) = Placed::of(&object.location) else { continue };
+            if placed.part == self.part.as_deref() {
+                found.entry(placed.server).or_default().add(&object);
+            }
+        }
+        Ok(found)
     }
 }
 
 impl IndexCopier {
     /// Returns what copies an index to a place.
     pub fn new(place: CopyPlace, index: Arc<TantivyIndex>) -> Self {
-        Self { place, index, known: Mutex::default(), removals: AtomicU64::new(0) }
+        let copier = Mutex::new(Copier::new(place, *index.started() == Started::Found));
+        Self { index, copier, removals: AtomicU64::new(0) }
     }
 
     /// Returns whether the copy may have words that were removed from the index since it was opened.
     pub fn is_urgent(&self) -> bool {
-        self.index.removals.load(Ordering::Relaxed) != self.removals.load(Ordering::Relaxed)
+        self.index.removals() != self.removals.load(Ordering::Relaxed)
     }
 
     /// Copies the index as it is, if it has changed since the last copy. Writers wait only while its files are linked.
     pub fn copy(&self) -> Result<Copied> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let removals = self.index.removals.load(Ordering::Relaxed);
-        let mark = self.index.mark().map_err(|error| from_engine(&error, COPY))?;
-        if known.mark == Some(mark) {
+        let mut copier = self.copier.lock().unwrap_or_else(PoisonError::into_inner);
+        let removals = self.index.removals();
+        let copied = copier.copy(&self.index)?;
+        self.removals.store(removals, Ordering::Relaxed);
+        Ok(copied)
+    }
+}
+
+impl Copier {
+    /// Returns what copies an index to a place, and whether the copy there can be one of what it has: not if the index
+    /// had to be made or restored.
+    pub(super) fn new(place: CopyPlace, was_found: bool) -> Self {
+        Self { place, known: Known { is_trusted: was_found, ..Known::default() } }
+    }
+
+    /// Returns whether the last copy is of an index with this mark.
+    pub(super) fn has(&self, mark: blake3::Hash) -> bool {
+        self.known.mark == Some(mark)
+    }
+
+    /// Copies the index as it is, if it has changed since the last copy.
+    pub(super) fn copy(&mut self, index: &TantivyIndex) -> Result<Copied> {
+        let mark = index.mark().map_err(|error| from_engine(&error, COPY))?;
+        if self.has(mark) {
             return Ok(Copied::Unchanged);
         }
-        let staging = Staging::of(&self.index, COPY)?;
-        let mut stored = stored(&self.place.objects, COPY)?.remove(&self.place.server).unwrap_or_default().parts;
-        if known.mark.is_none() && *self.index.started() != Started::Found {
+        let staging = Staging::of(index, COPY)?;
+        let mut stored = self.place.stored(COPY)?.remove(&self.place.server).unwrap_or_default().parts;
+        if self.known.mark.is_none() && !self.known.is_trusted {
             // Its own copy is lost or may have been refused, so nothing of it is relied on.
             stored.clear();
         }
         let (mut files, mut written_bytes) = (Vec::new(), 0);
         for name in staging.names() {
-            let parts = match known.files.get(name) {
+            let parts = match self.known.files.get(name) {
                 Some(parts) if parts.iter().all(|part| stored.get(&part.hash) == Some(&part.bytes)) => parts.clone(),
                 _ => self.store_file(&staging.path(name), &mut stored, &mut written_bytes)?,
             };
@@ -231,12 +316,12 @@ impl IndexCopier {
         }
         drop(staging);
         let manifest = Manifest::of(files, COPY)?;
-        self.place.objects.write_object(path_of(self.place.server, MANIFEST), manifest.to_json(COPY)?, COPY)?;
+        let path = self.place.path_of(self.place.server, MANIFEST);
+        self.place.objects.write_object(path, manifest.to_json(COPY)?, COPY)?;
         let lasting = manifest.files.iter().filter(|file| ![META_FILE, PROGRESS_FILE].contains(&file.name.as_str()));
-        known.files = lasting.map(|file| (file.name.clone(), file.parts.clone())).collect();
-        known.mark = Some(mark);
+        self.known.files = lasting.map(|file| (file.name.clone(), file.parts.clone())).collect();
+        self.known.mark = Some(mark);
         self.place.clean_up(&manifest)?;
-        self.removals.store(removals, Ordering::Relaxed);
         Ok(Copied::Made { bytes: manifest.bytes(), written_bytes })
     }
 
@@ -258,7 +343,8 @@ impl IndexCopier {
             }
             let part = Part::of(&content);
             if stored.get(&part.hash) != Some(&part.bytes) {
-                self.place.objects.write_object(path_of(self.place.server, &part.hash), content, COPY)?;
+                let path = self.place.path_of(self.place.server, &part.hash);
+                self.place.objects.write_object(path, content, COPY)?;
                 stored.insert(part.hash.clone(), part.bytes);
                 *written_bytes += part.bytes;
             }
@@ -267,34 +353,58 @@ impl IndexCopier {
     }
 }
 
-/// Returns the key of a part, or of the manifest, of a server's copy.
-fn path_of(server: HostId, name: &str) -> ObjectPath {
-    ObjectPath::from(format!("{COPIES}/{server}/{name}"))
+impl<'a> Placed<'a> {
+    /// Returns which copy the object with this key belongs to, if it belongs to one.
+    fn of(path: &'a ObjectPath) -> Option<Self> {
+        let keys: Vec<&str> = path.as_ref().split('/').collect();
+        let (part, server) = match keys.as_slice() {
+            [_, server, _] => (None, server),
+            [_, part, server, _] => (Some(*part), server),
+            _ => return None,
+        };
+        Some(Self { part, server: HostId::parse(server).ok()? })
+    }
 }
 
-/// Returns what the store has of each server's copy. What has another form is left alone.
-fn stored(objects: &ObjectBlobs, doing: &str) -> Result<BTreeMap<HostId, StoredCopy>> {
-    let mut found: BTreeMap<HostId, StoredCopy> = BTreeMap::new();
-    for object in objects.list_objects(ObjectPath::from(COPIES), doing)? {
-        let path: Vec<&str> = object.location.as_ref().split('/').collect();
-        let [_, server, name] = path.as_slice() else { continue };
-        let Ok(server) = HostId::parse(server) else { continue };
+impl StoredCopy {
+    /// Adds an object that belongs to the copy.
+    fn add(&mut self, object: &ObjectMeta) {
         let at = object.last_modified.timestamp_millis();
-        let copy = found.entry(server).or_default();
-        copy.changed_at = copy.changed_at.max(at);
-        if *name == MANIFEST {
-            copy.made_at = Some(at);
+        self.changed_at = self.changed_at.max(at);
+        let (below, name) = object.location.as_ref().rsplit_once('/').unwrap_or_default();
+        below.clone_into(&mut self.below);
+        if name == MANIFEST {
+            self.made_at = Some(at);
         } else {
-            copy.parts.insert((*name).to_owned(), object.size);
+            self.parts.insert(name.to_owned(), object.size);
         }
     }
-    Ok(found)
+
+    fn path_of(&self, name: &str) -> ObjectPath {
+        ObjectPath::from(format!("{}/{name}", self.below))
+    }
+}
+
+/// Returns what the store has of all copies, of an earlier version too.
+fn stored_of_all(objects: &ObjectBlobs) -> Result<BTreeMap<HostId, Vec<StoredCopy>>> {
+    let mut found: BTreeMap<(HostId, String), StoredCopy> = BTreeMap::new();
+    for object in objects.list_objects(ObjectPath::from(COPIES), CLEAN_UP)? {
+        if let Some(placed) = Placed::of(&object.location) {
+            let part = placed.part.unwrap_or_default().to_owned();
+            found.entry((placed.server, part)).or_default().add(&object);
+        }
+    }
+    let mut by_server: BTreeMap<HostId, Vec<StoredCopy>> = BTreeMap::new();
+    for ((server, _), copy) in found {
+        by_server.entry(server).or_default().push(copy);
+    }
+    Ok(by_server)
 }
 
 /// Deletes copies: their manifests first, so that nobody starts to read what is about to go.
-fn remove(objects: &ObjectBlobs, copies: &[(&HostId, &StoredCopy)]) -> Result<()> {
-    let manifests = copies.iter().map(|(server, _)| path_of(**server, MANIFEST)).collect();
-    objects.remove_objects(manifests, CLEAN_UP)?;
-    let parts = copies.iter().flat_map(|(server, copy)| copy.parts.keys().map(move |name| path_of(**server, name)));
+fn remove<'a>(objects: &ObjectBlobs, copies: impl IntoIterator<Item = &'a StoredCopy>) -> Result<()> {
+    let copies: Vec<&StoredCopy> = copies.into_iter().collect();
+    objects.remove_objects(copies.iter().map(|copy| copy.path_of(MANIFEST)).collect(), CLEAN_UP)?;
+    let parts = copies.iter().flat_map(|copy| copy.parts.keys().map(|name| copy.path_of(name)));
     objects.remove_objects(parts.collect(), CLEAN_UP)
 }

@@ -9,7 +9,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use weir_http::metrics::Page;
 
 use super::Service;
-use crate::index::{Copied, IndexCopier};
+use crate::index::{BucketCopier, Copied};
 
 /// How often it is looked whether a copy is due. One that has words which were removed from the index is due then.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(60);
 #[derive(Clone)]
 pub struct Copying {
     /// What copies it.
-    pub copier: Arc<IndexCopier>,
+    pub copier: Arc<BucketCopier>,
     /// How often it is copied if it has changed.
     pub every: Duration,
 }
@@ -54,7 +54,7 @@ impl CopyFigures {
 }
 
 /// Copies the index each time the interval has passed, and soon after something was removed from it.
-pub(super) async fn run(service: Weak<Service>, copier: Weak<IndexCopier>, every: Duration) {
+pub(super) async fn run(service: Weak<Service>, copier: Weak<BucketCopier>, every: Duration) {
     let mut ticks = interval_at(Instant::now() + LOOK_EVERY, LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut copied_at = Instant::now();

@@ -33,7 +33,7 @@ use super::Service;
 pub(super) const WALK_EVERY: Duration = Duration::from_secs(30);
 /// How many heads are looked at in one statement.
 const MAX_LOOKED_AT: usize = 2_048;
-/// How many projects are indexed in one commit.
+/// How many projects are indexed in one commit, at most: those of one bucket that wait.
 const MAX_GROUPED: usize = 256;
 /// How many changes are indexed before other projects have their turn: as many as an index takes at once.
 const MAX_FOLLOWED: usize = 16 << 10;

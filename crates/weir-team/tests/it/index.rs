@@ -1,5 +1,6 @@
 //! Tests what only the index on tantivy has: files that many tenants share, commits, merges and a rebuild.
 
+mod buckets;
 mod copies;
 mod large;
 mod traces;

@@ -7,7 +7,7 @@ use weir_records::contract::NewShelf;
 use weir_records::memory::{MemoryBlobs, MemoryIndex, MemoryLog};
 use weir_records::sqlite::{FileBlobs, SqliteIndex, SqliteLog};
 use weir_records::{Ports, Shelf};
-use weir_team::{ObjectBlobs, TantivyIndex};
+use weir_team::{BucketOptions, BucketedIndex, ObjectBlobs};
 
 use crate::support::shelf_of;
 
@@ -52,7 +52,7 @@ fn new_shelf(folders: &Mutex<Vec<tempfile::TempDir>>, pairing: Pairing) -> Shelf
         index: match pairing.index {
             Memory => Arc::new(MemoryIndex::default()),
             Sqlite => Arc::new(SqliteIndex::open(&path.join("index")).unwrap()),
-            Server => Arc::new(TantivyIndex::open(&path.join("index")).unwrap()),
+            Server => Arc::new(BucketedIndex::open(&path.join("index"), BucketOptions::default()).unwrap()),
         },
         blobs: match pairing.blobs {
             Memory => Arc::new(MemoryBlobs::default()),

@@ -8,6 +8,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use weir_core::Scope;
 
 use super::{Project, project_of};
+use crate::index::bucket_of;
 
 /// How many announcements wait. What is announced beyond that is found by the next walk.
 const MAX_ANNOUNCED: usize = 1_024;
@@ -53,7 +54,8 @@ pub(super) struct Waiting {
 /// The projects that wait for their turn, in order.
 #[derive(Default)]
 pub(super) struct Queue {
-    order: VecDeque<Scope>,
+    /// With the buckets that they are in.
+    order: VecDeque<(usize, Scope)>,
     missing: HashMap<Project, u64>,
 }
 
@@ -61,19 +63,26 @@ impl Queue {
     /// Adds a project, unless it waits already.
     pub(super) fn add(&mut self, waiting: Waiting) {
         let known = self.missing.entry(project_of(&waiting.scope)).or_insert_with(|| {
-            self.order.push_back(waiting.scope);
+            self.order.push_back((bucket_of(&waiting.scope.tenant), waiting.scope));
             0
         });
         *known = waiting.missing.max(*known);
     }
 
-    /// Takes those that have waited longest.
+    /// Takes the one that has waited longest, and those of the same bucket that have waited longest: they share a commit.
     pub(super) fn take(&mut self, most: usize) -> Vec<Waiting> {
-        let taken = self.order.drain(..most.min(self.order.len()));
-        let missing = &mut self.missing;
-        let waiting =
-            taken.map(|scope| Waiting { missing: missing.remove(&project_of(&scope)).unwrap_or_default(), scope });
-        waiting.collect()
+        let Some((bucket, _)) = self.order.front() else { return Vec::new() };
+        let (bucket, mut taken) = (*bucket, Vec::new());
+        let order = std::mem::take(&mut self.order).into_iter().filter_map(|(of, scope)| {
+            if of != bucket || taken.len() >= most {
+                return Some((of, scope));
+            }
+            let missing = self.missing.remove(&project_of(&scope)).unwrap_or_default();
+            taken.push(Waiting { scope, missing });
+            None
+        });
+        self.order = order.collect();
+        taken
     }
 
     pub(super) fn len(&self) -> usize {
@@ -96,6 +105,8 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
+    use weir_core::TenantId;
+
     use super::super::scope;
     use super::*;
 
@@ -125,5 +136,21 @@ mod tests {
         assert_eq!(queue.missing(), 3);
         assert_eq!(queue.take(9), [waiting("c", 1), waiting("a", 2)]);
         assert!(queue.is_empty() && queue.missing() == 0);
+    }
+
+    #[test]
+    fn a_group_is_of_one_bucket_and_the_others_come_next() {
+        let mut queue = Queue::default();
+        let of = |number: usize| Scope { tenant: TenantId(format!("tenant {}", number % 7)), ..scope(&number.to_string()) };
+        (0..70).for_each(|number| queue.add(Waiting { scope: of(number), missing: 1 }));
+        let mut taken = Vec::new();
+        while !queue.is_empty() {
+            let group = queue.take(6);
+            let buckets: HashSet<usize> = group.iter().map(|waiting| bucket_of(&waiting.scope.tenant)).collect();
+            assert!(buckets.len() == 1 && group.len() <= 6);
+            taken.extend(group.into_iter().map(|waiting| waiting.scope));
+        }
+        assert_eq!((taken.len(), taken[0].clone(), queue.missing()), (70, of(0), 0));
+        assert!((0..70).all(|number| taken.contains(&of(number))));
     }
 }

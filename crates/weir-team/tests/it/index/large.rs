@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use weir_core::{EntryKind, Timestamp, UserId};
+use weir_core::{EntryKind, Scope, Timestamp, UserId};
 use weir_records::sqlite::SqliteIndex;
 use weir_records::{
     Audience, HostId, Index, IndexChange, IndexedRecord, Position, ProjectChanges, RecordId, SearchQuery, Step,
 };
-use weir_team::TantivyIndex;
+use weir_team::{BucketOptions, BucketedIndex, TantivyIndex};
 
 use crate::support::{NOW, ana, files, scope};
 
@@ -150,10 +150,11 @@ fn short(host: HostId, number: u64) -> IndexChange {
     }))
 }
 
-/// Indexes one record of each of these projects, 256 projects in a commit.
+/// Indexes one record of each of these projects, 256 projects at once. Tenants have ten projects each.
 fn fill_projects(index: &dyn Index, host: HostId, projects: std::ops::Range<u64>) {
+    let tenant = |number: &u64| format!("tenant {}", number % 10_000);
     for group in projects.collect::<Vec<u64>>().chunks(256) {
-        let scopes: Vec<_> = group.iter().map(|number| scope("acme", "ana", &number.to_string())).collect();
+        let scopes: Vec<_> = group.iter().map(|number| scope(&tenant(number), "ana", &number.to_string())).collect();
         let changes: Vec<_> = group.iter().map(|number| [short(host, *number)]).collect();
         let step = Step { from: Position(0), to: Position(1) };
         let works = scopes.iter().zip(&changes).map(|(scope, changes)| ProjectChanges { scope, changes, step });
@@ -169,40 +170,94 @@ fn processor_time() -> f64 {
     [11, 12].map(|at: usize| fields[at].parse::<f64>().unwrap() * 10.0).iter().sum()
 }
 
+/// Returns how long each of 300 commits takes, sorted, and the processor time of each in milliseconds. One record of one
+/// project is in each commit, as when a single note is written; the projects take turns.
+fn commit_one_by_one(index: &dyn Index, host: HostId, places: &[Scope]) -> (Vec<Duration>, f64) {
+    const COMMITS: usize = 300;
+    let before = processor_time();
+    let commits = places.iter().cycle().take(COMMITS).enumerate().map(|(number, place)| {
+        let start = Instant::now();
+        let from = index.position(place).unwrap();
+        let changes = [short(host, (1 << 40) + number as u64)];
+        assert!(index.apply(place, &changes, Step { from, to: Position(from.0 + 1) }).unwrap());
+        start.elapsed()
+    });
+    let mut times: Vec<Duration> = commits.collect();
+    times.sort();
+    (times, (processor_time() - before) / COMMITS as f64)
+}
+
+/// Prints what commits cost among more and more projects.
+fn measure_commits(name: &str, index: &dyn Index, folder: &Path) {
+    let host = HostId::random().unwrap();
+    let busy = [scope("tenant 3", "ana", "busy")];
+    let scattered: Vec<_> = (0..300).map(|number| scope(&format!("tenant {number}"), "ana", "scattered")).collect();
+    let mut filled = 0;
+    for projects in [100, 10_000, 100_000] {
+        let (start, before) = (Instant::now(), processor_time());
+        fill_projects(index, host, filled..projects);
+        let count = (projects - filled) as f64;
+        let (rate, work) = (count / start.elapsed().as_secs_f64(), (processor_time() - before) / count);
+        println!("{name}, {projects} projects: filled with {rate:.0} projects/s, {work:.2} ms of processor time each");
+        for (what, places) in [("to one project", &busy[..]), ("to 300 tenants", &scattered)] {
+            let (times, work) = commit_one_by_one(index, host, places);
+            let shown = |share: usize| times[(times.len() - 1) * share / 100].as_secs_f64() * 1_000.0;
+            let (p50, p99, most) = (shown(50), shown(99), shown(100));
+            println!(
+                "  commits {what}: p50 {p50:.1} ms, p99 {p99:.1} ms, most {most:.1} ms, processor time {work:.1} ms"
+            );
+        }
+        let largest = |name: &str| -> u64 {
+            let named = files(folder).into_iter().filter(|path| path.ends_with(name));
+            named.map(|path| std::fs::metadata(path).unwrap().len()).max().unwrap_or_default()
+        };
+        println!("  largest meta.json {} B, progress.db {} B", largest("meta.json"), largest("progress.db"));
+        filled = projects;
+    }
+}
+
 #[test]
 #[ignore = "minutes; cargo nextest run -E 'test(nightly_a_commit_costs)' --run-ignored only --no-capture"]
 fn nightly_a_commit_costs_what_it_changes() {
-    const COMMITS: u64 = 300;
+    let folder = tempfile::tempdir().unwrap();
+    let buckets = BucketedIndex::open(folder.path(), BucketOptions::default()).unwrap();
+    measure_commits("64 buckets", &buckets, folder.path());
+    drop(buckets);
+    let folder = tempfile::tempdir().unwrap();
+    measure_commits("one index", &TantivyIndex::open(folder.path()).unwrap(), folder.path());
+}
+
+/// Returns the memory of this process in KiB, its threads, its file handles and its mapped files of a folder.
+fn held(folder: &Path) -> [u64; 4] {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let number = |name: &str| -> u64 {
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let handles = std::fs::read_dir("/proc/self/fd").unwrap().count() as u64;
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let mapped = maps.lines().filter(|line| line.contains(folder.to_str().unwrap())).count();
+    [number("VmRSS:"), number("Threads:"), handles, mapped as u64]
+}
+
+#[test]
+#[ignore = "minutes; cargo nextest run -E 'test(nightly_an_open_bucket_costs)' --run-ignored only --no-capture"]
+fn nightly_an_open_bucket_costs() {
     let (folder, host) = (tempfile::tempdir().unwrap(), HostId::random().unwrap());
-    let index = TantivyIndex::open(folder.path()).unwrap();
-    let (place, mut filled) = (scope("acme", "ana", "busy"), 0);
-    for projects in [100, 10_000, 100_000] {
-        let start = Instant::now();
-        fill_projects(&index, host, filled..projects);
-        let rate = (projects - filled) as f64 / start.elapsed().as_secs_f64();
-        let before = processor_time();
-        // One record of one project in each commit, as when a single note is written.
-        let mut times: Vec<Duration> = (0..COMMITS)
-            .map(|_| {
-                let from = index.position(&place).unwrap();
-                let (changes, start) = ([short(host, (1 << 40) + from.0)], Instant::now());
-                assert!(index.apply(&place, &changes, Step { from, to: Position(from.0 + 1) }).unwrap());
-                start.elapsed()
-            })
-            .collect();
-        let work = (processor_time() - before) / COMMITS as f64;
-        times.sort();
-        let shown = |share: usize| times[(times.len() - 1) * share / 100].as_secs_f64() * 1_000.0;
-        let sizes = ["meta.json", "progress.db"].map(|name| std::fs::metadata(folder.path().join(name)).unwrap().len());
+    let open = |max_open| BucketedIndex::open(folder.path(), BucketOptions { max_open, ..BucketOptions::default() });
+    fill_projects(&open(64).unwrap(), host, 0..10_000);
+    let places: Vec<_> = (0..300).map(|number| scope(&format!("tenant {number}"), "ana", &number.to_string())).collect();
+    for max_open in [1, 8, 64] {
+        let index = open(max_open).unwrap();
+        let (start, before) = (Instant::now(), processor_time());
+        let query = SearchQuery::new(word(1), 20);
+        places.iter().for_each(|place| drop(index.search(place, &query).unwrap()));
+        let (took, work) = (start.elapsed().as_secs_f64(), processor_time() - before);
+        let [memory, threads, handles, mapped] = held(folder.path());
         println!(
-            "{projects} projects: commit p50 {:.1} ms, p99 {:.1} ms, most {:.1} ms, processor time {work:.1} ms; {} B of \
-             meta.json, {} B of progress.db; filled with {rate:.0} projects/s, 256 in a commit",
-            shown(50),
-            shown(99),
-            shown(100),
-            sizes[0],
-            sizes[1]
+            "{} of at most {max_open} open: {memory} KiB, {threads} threads, {handles} handles, {mapped} mapped files; 300 \
+             searches of as many tenants took {took:.2} s and {work:.0} ms of processor time",
+            index.open_buckets()
         );
-        filled = projects;
     }
 }

@@ -12,7 +12,7 @@ use weir_records::{
     Accounts, Blobs, Index, IndexChange, IndexHits, Log, Ports, Position, RecordId, Result, SearchQuery, Shelf, Step,
     TokenScope, sqlite,
 };
-use weir_team::{PostgresLog, ServiceOptions, TantivyIndex};
+use weir_team::{BucketOptions, BucketedIndex, PostgresLog, ServiceOptions};
 
 use super::support::{API, TestServer, options};
 use crate::postgres::support::{TestDatabase, bridge};
@@ -57,8 +57,8 @@ impl Shared {
     }
 
     /// Opens an index for a server.
-    fn index(&self, name: &str) -> Arc<TantivyIndex> {
-        Arc::new(TantivyIndex::open(&self.folder.path().join(name)).unwrap())
+    fn index(&self, name: &str) -> Arc<BucketedIndex> {
+        Arc::new(BucketedIndex::open(&self.folder.path().join(name), BucketOptions::default()).unwrap())
     }
 
     /// Starts a server that looks for new records all the time.
@@ -113,7 +113,7 @@ fn check_all_projects_are_indexed(shared: &Shared, count: usize) {
         keep(&elsewhere, place, "while it runs");
     }
     shared.wait_for(index.as_ref(), &places);
-    assert_eq!(index.figures().projects, count as u64);
+    assert_eq!(index.figures().unwrap().projects, count as u64);
     let token = server.token("tenant 7", "ana", TokenScope::Read);
     assert_eq!(server.search(&token, "project 7", "while").len(), 1);
 }
@@ -174,7 +174,7 @@ mod postgres {
     fn nightly_ten_thousand_tenants_are_indexed_and_words_are_forgotten_on_a_second_node() {
         const TENANTS: usize = 10_000;
         let shared = Shared::on_postgres();
-        let start_server = |index: &Arc<TantivyIndex>| {
+        let start_server = |index: &Arc<BucketedIndex>| {
             TestServer::start(shared.ports(index.clone()), Arc::clone(&shared.accounts), options())
         };
         let all: Vec<Scope> = (0..TENANTS).map(|number| scope(&format!("tenant {number}"), "ana", API)).collect();

@@ -20,7 +20,7 @@ use weir_records::{
     Accounts, ApiToken, Audience, Author, Body, Credential, HostId, Kept, LogicalTime, Ports, Record, RecordId,
     TextKey, TokenScope, sqlite,
 };
-use weir_team::{ObjectBlobs, PostgresLog, Service, ServiceOptions, TantivyIndex};
+use weir_team::{BucketOptions, BucketedIndex, ObjectBlobs, PostgresLog, Service, ServiceOptions};
 
 use crate::postgres::support::{TestDatabase, bridge};
 use crate::support::NOW;
@@ -59,7 +59,7 @@ impl World {
             Some(database) => {
                 let log = PostgresLog::open(&database.options("app"), bridge()).unwrap();
                 let accounts = Arc::new(log.accounts());
-                let index = TantivyIndex::open(&folder.join(name)).unwrap();
+                let index = BucketedIndex::open(&folder.join(name), BucketOptions::default()).unwrap();
                 let blobs = ObjectBlobs::in_folder(&folder.join("texts")).unwrap();
                 (Ports { log: Arc::new(log), index: Arc::new(index), blobs: Arc::new(blobs) }, accounts)
             }
