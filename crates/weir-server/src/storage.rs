@@ -18,8 +18,8 @@ use weir_records::{
 };
 use weir_team::{
     Bridge, BucketCopier, BucketOptions, BucketedIndex, ConnectionWatch, CopyPlace, Copying, Meaning, ObjectBlobs,
-    PostgresAccounts, PostgresLog, PostgresOptions, SCHEMA, Started, Vectors, delete_tenant, delete_tokens, end_update, erase_name,
-    expire_audit, migrate as migrate_schema,
+    PostgresAccounts, PostgresLog, PostgresOptions, SCHEMA, Started, Vectors, delete_tenant, delete_tokens, end_update,
+    erase_name, expire_audit, migrate as migrate_schema,
 };
 
 use crate::cells::DirectoryPlace;

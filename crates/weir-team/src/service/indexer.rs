@@ -28,6 +28,7 @@ pub(super) use self::queue::Announcements;
 use self::queue::{Queue, Waiting};
 use self::retries::Retries;
 use super::Service;
+use crate::index::bucket_of;
 
 /// How often it is looked for projects that have new records.
 pub(super) const WALK_EVERY: Duration = Duration::from_secs(30);
@@ -209,7 +210,9 @@ struct Found {
 /// Looks for projects whose index is not where the log is.
 fn look(service: &Service, walk: HeadWalk) -> PortResult<Found> {
     let ports = service.shelf.ports();
-    let page = ports.log.moved_heads(walk, MAX_LOOKED_AT)?;
+    let mut page = ports.log.moved_heads(walk, MAX_LOOKED_AT)?;
+    // So that no bucket of the index has to be opened twice for a page.
+    page.heads.sort_by_cached_key(|head| bucket_of(&head.tenant));
     let behind = page.heads.into_iter().filter_map(|head| {
         let scope = Scope { tenant: head.tenant, ..Scope::project(head.project) };
         service.news.tell(&scope, head.position);

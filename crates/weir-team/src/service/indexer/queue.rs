@@ -141,7 +141,8 @@ mod tests {
     #[test]
     fn a_group_is_of_one_bucket_and_the_others_come_next() {
         let mut queue = Queue::default();
-        let of = |number: usize| Scope { tenant: TenantId(format!("tenant {}", number % 7)), ..scope(&number.to_string()) };
+        let of =
+            |number: usize| Scope { tenant: TenantId(format!("tenant {}", number % 7)), ..scope(&number.to_string()) };
         (0..70).for_each(|number| queue.add(Waiting { scope: of(number), missing: 1 }));
         let mut taken = Vec::new();
         while !queue.is_empty() {

@@ -156,7 +156,10 @@ fn the_removal_of_a_tenant_touches_its_bucket_only() {
     let after = contents(folder.path());
     let changed: Vec<&PathBuf> = before.keys().filter(|path| after.get(*path) != before.get(*path)).collect();
     let bucket = changed.iter().find(|path| path.ends_with("meta.json")).unwrap().parent().unwrap();
-    assert!(changed.iter().all(|path| path.starts_with(bucket) || path.ends_with(".tantivy-writer.lock")), "{changed:?}");
+    assert!(
+        changed.iter().all(|path| path.starts_with(bucket) || path.ends_with(".tantivy-writer.lock")),
+        "{changed:?}"
+    );
     drop(index);
     let shelf = on_index(&ports, open(folder.path()));
     for (number, place) in places.iter().enumerate().filter(|(number, _)| *number != 7) {
@@ -351,5 +354,8 @@ fn copies_of_servers_that_are_gone_are_deleted_those_of_an_earlier_version_too()
     new.copier.copy().unwrap();
     let name = fs::read_to_string(folder.path().join("new").join("name")).unwrap();
     let left = files(&store);
-    assert!(!left.is_empty() && left.iter().all(|path| path.components().any(|part| *part.as_os_str() == *name)), "{left:?}");
+    assert!(
+        !left.is_empty() && left.iter().all(|path| path.components().any(|part| *part.as_os_str() == *name)),
+        "{left:?}"
+    );
 }
