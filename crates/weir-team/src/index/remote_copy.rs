@@ -11,6 +11,7 @@
 
 mod manifest;
 mod staging;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +22,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use object_store::ObjectMeta;
 use object_store::path::Path as ObjectPath;
 use tantivy::directory::MmapDirectory;
 use tantivy::{Directory as _, TantivyError};
@@ -32,6 +32,7 @@ pub(super) use self::manifest::META_FILE;
 use self::manifest::{CopiedFile, MANIFEST, MAX_MANIFEST_BYTES, MAX_PART_BYTES, Manifest, Part};
 use self::staging::Staging;
 pub(super) use self::staging::clear_staging;
+use self::stored::{Placed, StoredCopy, remove, stored_of_all};
 use super::error::{from_engine, from_system};
 use super::progress::PROGRESS_FILE;
 use super::{Started, TantivyIndex};
@@ -101,25 +102,6 @@ struct Known {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CopyVersion {
     made_at: i64,
-    server: HostId,
-}
-
-/// What the store has of one server's copy. Times are in milliseconds, by the clock of the store.
-#[derive(Default)]
-struct StoredCopy {
-    /// When its manifest was written. Without one, its first copy was not finished.
-    made_at: Option<i64>,
-    /// When something of it was written last.
-    changed_at: i64,
-    /// Its parts, with their sizes in bytes.
-    parts: BTreeMap<String, u64>,
-    /// What its keys begin with.
-    below: String,
-}
-
-/// Which copy an object belongs to.
-struct Placed<'a> {
-    part: Option<&'a str>,
     server: HostId,
 }
 
@@ -351,60 +333,4 @@ impl Copier {
             parts.push(part);
         }
     }
-}
-
-impl<'a> Placed<'a> {
-    /// Returns which copy the object with this key belongs to, if it belongs to one.
-    fn of(path: &'a ObjectPath) -> Option<Self> {
-        let keys: Vec<&str> = path.as_ref().split('/').collect();
-        let (part, server) = match keys.as_slice() {
-            [_, server, _] => (None, server),
-            [_, part, server, _] => (Some(*part), server),
-            _ => return None,
-        };
-        Some(Self { part, server: HostId::parse(server).ok()? })
-    }
-}
-
-impl StoredCopy {
-    /// Adds an object that belongs to the copy.
-    fn add(&mut self, object: &ObjectMeta) {
-        let at = object.last_modified.timestamp_millis();
-        self.changed_at = self.changed_at.max(at);
-        let (below, name) = object.location.as_ref().rsplit_once('/').unwrap_or_default();
-        below.clone_into(&mut self.below);
-        if name == MANIFEST {
-            self.made_at = Some(at);
-        } else {
-            self.parts.insert(name.to_owned(), object.size);
-        }
-    }
-
-    fn path_of(&self, name: &str) -> ObjectPath {
-        ObjectPath::from(format!("{}/{name}", self.below))
-    }
-}
-
-/// Returns what the store has of all copies, of an earlier version too.
-fn stored_of_all(objects: &ObjectBlobs) -> Result<BTreeMap<HostId, Vec<StoredCopy>>> {
-    let mut found: BTreeMap<(HostId, String), StoredCopy> = BTreeMap::new();
-    for object in objects.list_objects(ObjectPath::from(COPIES), CLEAN_UP)? {
-        if let Some(placed) = Placed::of(&object.location) {
-            let part = placed.part.unwrap_or_default().to_owned();
-            found.entry((placed.server, part)).or_default().add(&object);
-        }
-    }
-    let mut by_server: BTreeMap<HostId, Vec<StoredCopy>> = BTreeMap::new();
-    for ((server, _), copy) in found {
-        by_server.entry(server).or_default().push(copy);
-    }
-    Ok(by_server)
-}
-
-/// Deletes copies: their manifests first, so that nobody starts to read what is about to go.
-fn remove<'a>(objects: &ObjectBlobs, copies: impl IntoIterator<Item = &'a StoredCopy>) -> Result<()> {
-    let copies: Vec<&StoredCopy> = copies.into_iter().collect();
-    objects.remove_objects(copies.iter().map(|copy| copy.path_of(MANIFEST)).collect(), CLEAN_UP)?;
-    let parts = copies.iter().flat_map(|copy| copy.parts.keys().map(|name| copy.path_of(name)));
-    objects.remove_objects(parts.collect(), CLEAN_UP)
 }

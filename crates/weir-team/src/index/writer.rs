@@ -6,13 +6,14 @@
 //!
 //! [`Index::holds`]: weir_records::Index::holds
 
+mod closing;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fs, io};
 
-use futures_util::FutureExt as _;
 use tantivy::index::SegmentId;
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::{Directory as _, FutureResult, Index, IndexWriter, SegmentMeta};
@@ -155,30 +156,6 @@ impl TantivyIndex {
             self.expunge(&mut lock(&self.writing))?;
         }
         Ok(())
-    }
-
-    /// Returns whether nobody writes, and nothing is merged in the background.
-    pub(super) fn is_quiet(&self) -> bool {
-        let Ok(mut writing) = self.writing.try_lock() else { return false };
-        let merged = writing.merging.as_mut().and_then(|merging| (&mut merging.done).now_or_never());
-        if let Some(merged) = merged {
-            writing.merging = None;
-            self.failed_merges.fetch_add(u64::from(merged.is_err()), Ordering::Relaxed);
-        }
-        writing.merging.is_none()
-    }
-
-    /// Closes the index, after what it does in the background. Otherwise that would write to files which the next one
-    /// to open them believes to be its own.
-    pub(super) fn close(self) {
-        let writing = self.writing.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if let Some(merging) = writing.merging {
-            drop(merging.done.wait());
-        }
-        if let Some(writer) = writing.writer {
-            // A failed merge leaves the segments as they were.
-            drop(writer.wait_merging_threads());
-        }
     }
 
     /// Returns what tells one commit or merge from another.
