@@ -10,7 +10,7 @@ import random
 import time
 
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
-SYLLABLES = ["ba", "co", "di", "fe", "gu", "ka", "lo", "mi", "ne", "pu", "ra", "so", "ti", "ve", "wu", "zar", "mon", "tel"]
+SYLLABLES = ["da", "co", "di", "fe", "gu", "ka", "lo", "mi", "ne", "pu", "ra", "so", "ti", "ve", "wu", "zar", "mon", "tel"]
 WORDS = ["".join(parts) for parts in itertools.product(SYLLABLES, repeat=3)]
 DAY = 24 * 3600 * 1000
 DAYS = 25

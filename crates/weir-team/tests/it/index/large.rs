@@ -189,6 +189,7 @@ fn commit_one_by_one(index: &dyn Index, host: HostId, places: &[Scope]) -> (Vec<
 }
 
 /// Prints what commits cost among more and more projects.
+#[expect(clippy::print_stdout, reason = "the figures are for the person who runs it")]
 fn measure_commits(name: &str, index: &dyn Index, folder: &Path) {
     let host = HostId::random().unwrap();
     let busy = [scope("tenant 3", "ana", "busy")];
