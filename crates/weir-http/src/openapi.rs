@@ -112,8 +112,11 @@ fn problem(more: Map<String, Value>) -> Value {
     schema
 }
 
+/// Describes the header of a request's ID, which may be anything.
 fn request_id() -> Value {
-    parameter(REQUEST_ID.as_str(), "An ID for the request; one that cannot be used is replaced.", json!({}))
+    let description = "An ID for the request; one that cannot be used is replaced.";
+    let schema = json!({ "type": "string" });
+    json!({ "name": REQUEST_ID.as_str(), "in": "header", "required": false, "description": description, "schema": schema })
 }
 
 /// Describes a header of a request: text without blanks at its ends, which the rest of the schema bounds.
