@@ -1,13 +1,13 @@
 //! The index of a server, in 64 parts. The name of a tenant says in which of them its records are.
 //!
-//! A commit costs by the size of its index: all segments are named in each commit, and merging them is work for those of
-//! one tenant and of all others alike. So each bucket is an index of its own, with its own folder, commits and positions
+//! The cost of a commit grows with its index: a commit names all segments, and a merge rewrites the words of every tenant
+//! in them. So each bucket is an index of its own, with its own folder, commits and positions
 //! ([`TantivyIndex`]). It is opened when something of it is needed, and closed when others are and too many are open.
 //! Tenants share buckets, since an index for each would cost a folder, threads and merges for a handful of notes.
 //!
 //! Invariants: a tenant is in one bucket, and stays there; a commit is about one bucket, and its positions are stored
-//! with it, so whenever the server dies, each bucket is where its positions say. A folder that has not these buckets,
-//! whole, is emptied when it is opened and made again from the log.
+//! with it, so whenever the server dies, each bucket is where its positions say. A folder with any other layout is
+//! emptied when it is opened, and its index is made again from the log.
 
 mod copier;
 mod layout;
@@ -31,7 +31,7 @@ use self::slots::Slots;
 use super::error::{from_engine, from_system};
 use super::{Copied, CopyPlace, IndexFigures, OPEN, Started, TantivyIndex, Vectors};
 
-/// How many buckets are open, unless more of them are being used at the same moment. A bucket with as many segments as a
+/// How many buckets stay open, unless more are used at the same moment. A bucket with as many segments as a
 /// writer lets come together has about 1,500 mapped files, and Linux lets a process have 65,530.
 const MAX_OPEN: usize = 32;
 
